@@ -8,15 +8,28 @@ from typing import TYPE_CHECKING
 from framework.cli.table import table
 
 if TYPE_CHECKING:
+    from framework.observing import MeasuredTask
     from framework.runtime import RunStatistics
     from framework.runtime.metrics.statistics import ChannelStatistics
 
 
+_CHANNELS = (
+    *("from", "to", "tuples", "jumbos", "bytes", "encoded", "decoded", "runs"),
+    *("blocked s", "waiting", "held by"),
+)
+_TASKS = (
+    *("task", "worker", "CPU s", "turns", "idle turns", "taken", "runs", "tuples a run"),
+    *("emitted", "tuples a jumbo", "by stream"),
+)
+
+
 def statistics_lines(statistics: RunStatistics) -> Iterator[str]:
     """A table of each kind of thing of which there are any."""
-    header = ("from", "to", "tuples", "jumbos", "bytes", "runs", "blocked s", "waiting", "held by")
-    yield from table(header, [row for channel in statistics.channels for row in _rows(channel)])
+    yield from table(_CHANNELS, [row for channel in statistics.channels for row in _rows(channel)])
     yield ""
+    if statistics.tasks:
+        yield from table(_TASKS, list(map(_task, statistics.tasks)))
+        yield ""
     rows = [
         (
             *(e.worker, " ".join(e.tasks), " ".join(f"{busy_s:.3f}" for busy_s in e.busy_s)),
@@ -111,9 +124,25 @@ def _repeats(statistics: RunStatistics) -> Sequence[str]:
 def _rows(channel: ChannelStatistics) -> Iterator[tuple[object, ...]]:
     for reader in channel.readers:
         for source in channel.sources:
+            taken = reader.taken[source.task]
             yield (
-                *(source.task, reader.task, source.tuples, source.jumbos, source.payload_bytes, reader.runs),
+                *(source.task, reader.task, source.tuples, source.jumbos, source.payload_bytes),
+                *(source.encoded, taken.decoded, taken.runs),
                 f"{source.blocked_s:.3f}",
                 reader.waiting[source.task],
                 reader.held_by or "",
             )
+
+
+def _task(task: MeasuredTask) -> tuple[object, ...]:
+    sent, jumbos = task.tuples_out, sum(output.jumbos for output in task.outputs)
+    return (
+        *(task.name, task.worker, f"{task.cpu_s:.3f}", task.turns, task.idle_turns),
+        *(task.tuples_in, task.runs, _mean(task.tuples_in, task.runs)),
+        *(sum(task.emitted.values()), _mean(sent, jumbos)),
+        " ".join(f"{stream}={count:,}" for stream, count in task.emitted.items()),
+    )
+
+
+def _mean(count: int, portions: int) -> str:
+    return f"{count / portions:.1f}" if portions else ""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from framework.runtime import RunReport
 
 _ALWAYS = ("emitted", "processed")
-_NO_COLUMNS = ("metrics", "reasons", "places", "error_sites", "expected")
+_NO_COLUMNS = ("metrics", "reasons", "places", "error_sites", "expected", "costs")
 _BREACHES = {
     "saturated": "tuples had more siblings than their positions have room for",
     "raised": "tuples of a restarted spout had times that lay before what it had told",

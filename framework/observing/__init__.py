@@ -1,4 +1,4 @@
-"""What a run shows of itself: what it is, the totals of one moment, and rates between two moments.
+"""What a run shows of itself: what it is, the totals of one moment, rates between two moments, and costs.
 
 Tables, ``viper top``, the web view and exporters all read these. Nothing here asks a task, or knows any other
 part of a run.
@@ -11,6 +11,7 @@ from framework.observing.description import (
     RunDescription,
 )
 from framework.observing.error_sites import ErrorSite
+from framework.observing.measured import MeasuredInput, MeasuredOutput, MeasuredTask
 from framework.observing.rates import ComponentRates, Recent, rates_between
 from framework.observing.snapshot import ComponentSnapshot, RunSnapshot, TaskSnapshot
 from framework.observing.times import Counts, TimeHistogram, percentile_s
@@ -23,6 +24,9 @@ __all__ = [
     "DescribedSetting",
     "DescribedStream",
     "ErrorSite",
+    "MeasuredInput",
+    "MeasuredOutput",
+    "MeasuredTask",
     "Recent",
     "RunDescription",
     "RunSnapshot",

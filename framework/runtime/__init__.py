@@ -11,6 +11,7 @@ limits         what ends a run before its spouts do
 beginning      where a run begins: with its input, or where another one has ended
 workers        this process or worker processes: started, led through a run, replaced when they die
 looking        snapshots of a run while it goes on
+measured       what each task of a run has cost
 report         what a run did: progress while it runs, and the report at its end
 assembly       from a plan to tasks that are connected by channels
 execution      a thread that runs its tasks in turn: policy, waiting, timers, cycles, watchdog

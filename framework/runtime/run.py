@@ -33,6 +33,7 @@ from framework.runtime.describing import Describing
 from framework.runtime.handing_over import cut_leader, handing_over
 from framework.runtime.limits import Limits
 from framework.runtime.looking import Moment, snapshot_of
+from framework.runtime.measured import measured_tasks
 from framework.runtime.metrics.incidents import Incident
 from framework.runtime.metrics.saved import Written
 from framework.runtime.metrics.statistics import (
@@ -268,11 +269,9 @@ class Run:
             return self.report
 
     def _made_report(self, workers: WorkerGroup, ended: float) -> RunReport:
-        reason = self._stop.reason or StopReason.EXHAUSTED
-        channels = channel_statistics(self._plan, self._network)
-        elapsed_s = self._limits.elapsed_s(ended)
-        incidents = self._incidents(workers)
-        report = run_report(self._plan, workers.reports(), channels, reason, elapsed_s, incidents)
+        channels, reason = self._channels(), self._stop.reason or StopReason.EXHAUSTED
+        told = reason, self._limits.elapsed_s(ended), self._incidents(workers)
+        report = run_report(self._plan, workers.reports(), channels, *told)
         statistics = self._statistics(channels, report.statistics.executors)
         return report.of_all(statistics, self._sources, self._memory)
 
@@ -332,7 +331,7 @@ class Run:
     def look(self) -> RunSnapshot:
         """The run as it is now, until it has ended; from any thread, and without asking any task."""
         now, workers = time.monotonic(), self._workers
-        counted = () if workers is None else workers.counters()
+        counted = workers.counters() if workers else ()
         seen = counted, self._executors(), self._channels(), self._incidents(workers)
         counts = self._attempts.went_back, self._checkpoints_made.count
         at = Moment.of(now, self._limits, self._stop, self._describing.run, *counts)
@@ -364,6 +363,7 @@ class Run:
             checkpoints=self._checkpoints_made,
             repeats=RepeatStatistics.of(self._incidents(workers), self._attempts.went_back),
             scaled=self._journal.changes,
+            tasks=measured_tasks(self._plan, workers.counters() if workers else (), channels),
         )
 
     @property

@@ -51,7 +51,7 @@ ORDERS: Mapping[str, Rows] = {
         ("commanded", "controlling", "handing_over", "looking", "workers"),
         ("limits",),
         ("observer",),
-        ("beginning", "checkpointing", "describing", "report"),
+        ("beginning", "checkpointing", "describing", "measured", "report"),
         ("assembly",),
         ("execution",),
         ("tasks",),

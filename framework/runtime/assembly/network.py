@@ -89,19 +89,22 @@ class Network:
         self.offsets = offsets
         self._plan = plan
         self._executors = {t: i for i, e in enumerate(plan.placement.executors) for t in e.tasks}
+        self._processes = {e: i for i, members in enumerate(plan.placement.processes) for e in members}
         self._links = {
             (channel.sources[0], channel.readers[0]): Link(**room_of_link(plan, settings, channel))
             for channel in plan.channels
             if channel.chained
         }
         self._ways = list(ways_of(plan))
+        self._survives = is_exact(plan, settings)
+        """Whether what waits is written as bytes even for readers of the same process, for its successor."""
         here = set(_tasks_of(plan, process))
         self._gates = [
             ScaleGate.attach(
                 arena,
                 offset,
                 local_readers=[i for i, r in enumerate(readers) if r in here],
-                survives=is_exact(plan, settings),
+                survives=self._survives,
             )
             for offset, (_, readers) in zip(offsets.gates, self._ways, strict=True)
         ]
@@ -114,7 +117,7 @@ class Network:
         self._encoding = {
             gate
             for gate, way in zip(self._gates, self._ways, strict=True)
-            if is_exact(plan, settings) or lies_between_processes(plan, way)
+            if self._survives or lies_between_processes(plan, way)
         }
         self.bells = [Bell.attach(arena, offset) for offset in offsets.bells]
         """By executor."""
@@ -232,6 +235,15 @@ class Network:
         """Whether what a task sends to another is encoded, for it or for another reader of its gate."""
         gate, *_ = self._between[producer, reader]
         return gate in self._encoding
+
+    def encodes(self, producer: int, readers: Sequence[int]) -> bool:
+        """Whether a task writes bytes of what it sends to tasks that share a gate."""
+        is_gate = self.link(producer, readers[0]) is None
+        return is_gate and (self._survives or any(self.decodes(producer, reader) for reader in readers))
+
+    def decodes(self, producer: int, reader: int) -> bool:
+        """Whether a task gets bytes from another, which another process runs."""
+        return self._processes[self._executors[producer]] != self._processes[self._executors[reader]]
 
     def gates(self) -> Iterator[tuple[Way, ScaleGate]]:
         """Every gate with its producing and consuming tasks."""

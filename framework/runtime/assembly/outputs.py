@@ -71,7 +71,7 @@ class OutputFactory:
                     if subscription.target not in destinations:
                         destinations[subscription.target] = self._destinations(task, subscription)
                     edge = self._edge(port, subscription, task, destinations[subscription.target])
-                    port.edges.append(edge)
+                    port.put(edge)
                     if isinstance(edge, SpreadEdge) and isinstance(edge.router, SwitchingRouter):
                         switched.append(Switched(port.tag, subscription.target, edge.router))
         fed = [destination for group in destinations.values() for destination in group]

@@ -144,6 +144,7 @@ class TaskFactory:
             # What nobody subscribes to has its part in the order of what a spout holds back.
             is_kept = self._recording_io.records or self._spouts.holds_back(context)
             output = self._outputs.make(spec, kept=is_kept)
+            context.counters.costs.streams.update(output.counts)
             is_merge = self._plan.behind(spec.id) is not None
             recorder = None if is_merge else self._recording_io.recorder(spec)
             if spec.role is Role.SPOUT and self._recording_io.replays:

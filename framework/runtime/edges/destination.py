@@ -130,6 +130,11 @@ class Destination:
             self._drop(first)
         return first == count
 
+    @property
+    def is_tagged(self) -> bool:
+        """Whether the tuples belong to several streams."""
+        return self._tags is not None
+
     def waiting_untracked(self) -> int:
         """The number of untracked tuples that wait for room; if the process dies, they are lost."""
         return self.positions.trees(0, self.count).count(0) if self.count else 0

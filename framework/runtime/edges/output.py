@@ -12,6 +12,7 @@ from framework.runtime.edges.addressed import AddressedEdge, Merged
 from framework.runtime.edges.destination import Destination
 from framework.runtime.edges.groupings import DirectEdge, Edge, put_members
 from framework.runtime.edges.typed import TypedForm
+from framework.runtime.metrics.counters import StreamCounters
 from framework.topology import Stream
 from viper.forest import Forest
 from viper.jumbo import Emission
@@ -33,11 +34,24 @@ class Port:
     """Whether tuples are kept although nobody subscribes to the stream, because they are recorded."""
     form: TypedForm | None = None
     """Makes values fit a typed stream's schema; None for a stream that carries any values."""
+    counts: StreamCounters = field(default_factory=StreamCounters)
+    """Counts the tuples of the stream."""
 
     @property
     def is_used(self) -> bool:
         """Whether tuples of the stream go anywhere; otherwise they can be dropped at their emit."""
         return self.kept or bool(self.edges)
+
+    def put(self, edge: Edge) -> None:
+        """Send the tuples of the stream by one more edge."""
+        self.edges.append(edge)
+        tagged = (destination for destination in edge.destinations if destination.is_tagged)
+        self.counts.sent.update((task, 0) for destination in tagged for task in destination.tasks)
+
+    def count_sent(self, destination: Destination, count: int) -> None:
+        """Count tuples that go to a destination, if other streams go there as well."""
+        for task in destination.tasks if destination.is_tagged else ():
+            self.counts.sent[task] += count
 
     def name_tasks(self, named: Sequence[int]) -> None:
         """Tell the edges of a direct stream which tasks were named for the tuples that they get next."""
@@ -92,6 +106,11 @@ class Output:
     def is_used(self) -> bool:
         """Whether tuples of any stream go anywhere."""
         return bool(self.destinations) or any(port.kept for port in self.ports)
+
+    @property
+    def counts(self) -> Mapping[str, StreamCounters]:
+        """By name what is counted of the streams that somebody receives."""
+        return {port.stream.name: port.counts for port in self.ports if port.edges}
 
     @property
     def counts_routing(self) -> bool:
@@ -152,6 +171,7 @@ class Output:
         try:
             if emission.tags is None:
                 edges = self.ports[0].edges
+                self.ports[0].counts.emitted(len(emission.payload))
                 for edge in edges:
                     edge.deliver(emission, shared=edge.mutates and (edge.copies or len(edges) > 1))
             else:
@@ -182,15 +202,18 @@ class Output:
             strict=True,
         )
         for port, mine, part in of_ports:
+            port.counts.emitted(len(mine))
             for edge in port.edges:
                 if isinstance(edge, AddressedEdge):  # all edges to its destinations are
                     for destination, chosen, rows in edge.divide(part):
                         found = mine if chosen is None else [mine[i] for i in chosen]
                         merged.setdefault(destination, Merged()).add(found, rows)
+                        port.count_sent(destination, len(found))
                 else:
                     for destination, chosen in edge.assign(part):
                         found = mine if chosen is None else [mine[i] for i in chosen]
                         members.setdefault(destination, set()).update(found)
+                        port.count_sent(destination, len(found))
                 if edge.mutates:
                     mutating.update(edge.destinations)
         for destination, indexes in members.items():

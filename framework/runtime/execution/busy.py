@@ -1,9 +1,11 @@
-"""How long an executor has worked for each of its tasks: what a controller measures the load by."""
+"""How long an executor has worked for each of its tasks: what a controller measures the load by, and what a
+model of costs is made of."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from framework.runtime.execution.cpu_times import CpuTimes
 from framework.runtime.tasks.task import Task
 
 
@@ -15,12 +17,19 @@ class BusyTimes:
 
     Args:
         tasks: those of the executor.
+        cpu: is told of it, and divides the CPU time of the executor's thread.
     """
 
-    def __init__(self, tasks: Sequence[Task]) -> None:
+    def __init__(self, tasks: Sequence[Task], cpu: CpuTimes) -> None:
         self._seconds = dict.fromkeys(tasks, 0.0)
         self._current: tuple[Task | None, float] = None, 0.0
         """The task that the executor works for, and since when, as monotonic time in seconds."""
+        self._cpu = cpu
+
+    def begin(self, now: float) -> None:
+        """Begin the run at a monotonic time in seconds."""
+        self._current = None, now
+        self._cpu.begin(now)
 
     def work_for(self, task: Task | None, now: float) -> Task | None:
         """Note that the executor works for a task from now on, or for none.
@@ -35,8 +44,19 @@ class BusyTimes:
         before, since = self._current
         if before is not None:
             self._seconds[before] += now - since
+            self._cpu.spent(before, now - since, now)
         self._current = task, now
         return before
+
+    def rest(self, now: float) -> None:
+        """The executor rests from now on, and works for no task."""
+        self.work_for(None, now)
+        self._cpu.rest(now)
+
+    def wake(self, now: float) -> None:
+        """The rest is over; the CPU time that it has taken is no task's."""
+        self._current = None, now
+        self._cpu.settle(now)
 
     def seconds(self, now: float) -> Mapping[Task, float]:
         """The seconds of each task up to a monotonic time, those of the turn that goes on included.

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from framework.errors import InternalError
 from framework.runtime.control.stop import StopReason, StopSignal
 from framework.runtime.execution.busy import BusyTimes
+from framework.runtime.execution.cpu_times import CpuTimes
 from framework.runtime.execution.cycles import Cycles
 from framework.runtime.execution.live_time import HeartbeatRequests, LiveTime
 from framework.runtime.execution.rests import Rests, first_asked
@@ -70,12 +71,11 @@ class Executor:
         """Whether a drain was given up before everything had been processed."""
         self.turns = 0
         """Turns that found a runnable task."""
-        self.rests = Rests(rules.idle)
-        """Turns that found none, after which the executor waited."""
-        self.busy = BusyTimes(self.tasks)
+        self._cpu = CpuTimes()
+        self.busy = BusyTimes(self.tasks, self._cpu)
         """How long it has worked for each of its tasks."""
-        self.cpu_s = 0.0
-        """CPU seconds of the run; set when the run has ended."""
+        self.rests = Rests(rules.idle, self.busy)
+        """Turns that found none, after which the executor waited."""
         self._held_up_by = ""
         """In words, the task whose callback had to be ended because it did not return in time."""
         self._failure: Exception | None = None
@@ -114,16 +114,13 @@ class Executor:
             ComponentError: user code raised.
             KeyboardInterrupt: a second Ctrl-C.
         """
-        began_s = time.thread_time()
-        try:
-            with exact_timers():
-                for _ in self.steps():
-                    pass
-        finally:
-            self.cpu_s = time.thread_time() - began_s
+        with exact_timers():
+            for _ in self.steps():
+                pass
 
     def steps(self) -> Iterator[None]:
         """Run until the end as `run` does, and yield after each turn so that the caller can take output."""
+        self.busy.begin(time.monotonic())
         try:
             while self._stop.at_s is None or not self._given_up():
                 if not self._turn(self.tasks):
@@ -135,6 +132,13 @@ class Executor:
             if self._failure is not None:
                 raise self._failure from self._failure.__cause__
             self.undrained = True
+        finally:
+            self.busy.rest(time.monotonic())
+
+    @property
+    def cpu_s(self) -> float:
+        """CPU seconds of the run so far, its tasks' turns included; from any thread, right to a turn."""
+        return self._cpu.total_s
 
     # -- one turn
 
@@ -211,6 +215,7 @@ class Executor:
             ended = time.monotonic()
             self.busy.work_for(interrupted, ended)
         self._slices.adapt(task, count, ended - started)
+        task.context.counters.costs.had_turn(count)
         if count:
             if not task.is_source:
                 task.context.times.add(ended - started, count)

@@ -9,6 +9,60 @@ from framework.observing.error_sites import Sites, added_sites, raised_once_more
 
 
 @dataclass(slots=True)
+class StreamCounters:
+    """Counts of one output stream of a task."""
+
+    tuples: int = 0
+    """Tuples emitted."""
+    sent: dict[int, int] = field(default_factory=dict)
+    """By id of a receiving task what it was sent of them, where it gets other streams from this task, too.
+    Where it does not, its channel counts them."""
+
+    def emitted(self, count: int) -> None:
+        """Count so many tuples."""
+        self.tuples += count
+
+    def add(self, other: StreamCounters) -> None:
+        """Add the counts of another task, or of another process of the same one."""
+        self.tuples += other.tuples
+        for task, count in other.sent.items():
+            self.sent[task] = self.sent.get(task, 0) + count
+
+
+@dataclass(slots=True)
+class CostCounters:
+    """What a task has used, and what that was used for. Its executor's thread alone adds to it."""
+
+    cpu_s: float = 0.0
+    """CPU seconds of its turns."""
+    turns: int = 0
+    """Turns in which tuples have moved."""
+    idle_turns: int = 0
+    """Turns in which none have."""
+    streams: dict[str, StreamCounters] = field(default_factory=dict)
+    """By name the output streams that somebody receives."""
+
+    def used(self, cpu_s: float) -> None:
+        """Count so many CPU seconds."""
+        self.cpu_s += cpu_s
+
+    def had_turn(self, moved: int) -> None:
+        """Count a turn in which so many tuples have moved."""
+        if moved:
+            self.turns += 1
+        else:
+            self.idle_turns += 1
+
+    def add(self, other: CostCounters) -> None:
+        """Add the counts of another task, or of another process of the same one."""
+        self.cpu_s += other.cpu_s
+        self.turns += other.turns
+        self.idle_turns += other.idle_turns
+        for stream, counts in other.streams.items():
+            self.streams.setdefault(stream, StreamCounters()).add(counts)
+
+
+@dataclass(slots=True)
 class TaskCounters:
     """Counts of one task. Its thread alone adds to them; other threads may read them."""
 
@@ -56,6 +110,8 @@ class TaskCounters:
     in microseconds and number of rows of that time; a time of 2**63 - 1 for all of it."""
     metrics: dict[str, Any] = field(default_factory=dict)
     """Last value of each metric that the component reported."""
+    costs: CostCounters = field(default_factory=CostCounters, compare=False)
+    """What it has used, which differs from run to run."""
 
     def failed_for(self, reason: str) -> None:
         """Count a tracked tuple that has failed."""
@@ -75,6 +131,8 @@ class TaskCounters:
                 getattr(self, name).update(getattr(other, name))
             elif name == "error_sites":
                 self.error_sites = added_sites([self.error_sites, other.error_sites])
+            elif name == "costs":
+                self.costs.add(other.costs)
             elif name == "expected":  # one task knows it, and maybe the process before as well
                 self.expected = max(self.expected, other.expected)
             elif name == "reasons":

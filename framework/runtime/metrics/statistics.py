@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from framework.observing import Counts
+from framework.observing import Counts, MeasuredTask
 from framework.recording import ScaleChange
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
@@ -29,6 +29,22 @@ class SourceStatistics:
     """Adds that found the channel full."""
     blocked_s: float
     """Seconds for which it had something to add and found no room."""
+    encoded: int = 0
+    """Those of the tuples that were written as bytes, once for all readers."""
+
+
+@dataclass(frozen=True, slots=True)
+class TakenStatistics:
+    """What one task has taken of one source of a channel."""
+
+    tuples: int
+    """Tuples delivered, ever."""
+    runs: int
+    """Stretches of one jumbo tuple that they were delivered in."""
+    jumbos: int
+    """Jumbo tuples that were delivered to their end."""
+    decoded: int
+    """Those of the tuples that came as bytes, from another process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +60,8 @@ class ReaderStatistics:
     """Tuples that wait in the channel now, by the task that added them."""
     held_by: str | None
     """The task for which the others' tuples have to wait, as it may still add the one that comes next."""
+    taken: Mapping[str, TakenStatistics] = field(default_factory=dict)
+    """What was delivered, by the task that has added it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +106,27 @@ class ExecutorStatistics:
     rested_s: float
     """Seconds that it has rested in all."""
     cpu_s: float
-    """CPU seconds that its thread has used; 0 until its tasks have ended."""
+    """CPU seconds that its thread has used since its tasks began to run, up to its last look at the clock:
+    those of the tasks' turns (`RunStatistics.tasks`), of rests, and of looking for who is next."""
     callback: LongCallback | None = None
     """The callback that it is in, if that has been running for a second or longer."""
     times: Sequence[Counts] = ()
     """For each of its tasks how long its tuples took (`framework.observing.times`)."""
+    number: int = 0
+    """Its number among all executors of the run, from 0."""
+
+    def after(self, earlier: ExecutorStatistics) -> ExecutorStatistics:
+        """The same with the turns, rests and CPU time of the executor that it has replaced.
+
+        What is told task by task begins anew: who compares two moments sees that.
+        """
+        return replace(
+            self,
+            turns=self.turns + earlier.turns,
+            rests=self.rests + earlier.rests,
+            rested_s=self.rested_s + earlier.rested_s,
+            cpu_s=self.cpu_s + earlier.cpu_s,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +290,8 @@ class RunStatistics:
     """The changes of numbers of tasks, in their order."""
     transactions: Sequence[TransactionStatistics] = ()
     """Those of each group of shared tables."""
+    tasks: Sequence[MeasuredTask] = ()
+    """What was measured of each task, by id."""
 
     def as_object(self) -> dict[str, Any]:
         """The same as JSON can hold it."""

@@ -77,6 +77,8 @@ class WorkerHandle:
         """Set if it is known before the process has ended."""
         self._earlier: Mapping[int, TaskCounters] = before.counters if before else {}
         """The counters of the processes that it has replaced, by task."""
+        self._replaced: Sequence[ExecutorStatistics] = before.executors if before else ()
+        """The executors of the processes that it has replaced."""
         self._status: Status | None = None
         self._final: WorkerReport | None = None
         self._sending = threading.Lock()
@@ -94,11 +96,11 @@ class WorkerHandle:
 
     @property
     def executors(self) -> Sequence[ExecutorStatistics]:
-        """The statistics of its executors."""
+        """The statistics of its executors, with what those have used that they have replaced."""
         if self._final is not None:
             return self._final.executors
         status = self._look()
-        return status.executors if status else ()
+        return all_after(self._replaced, status.executors) if status else self._replaced
 
     @property
     def report(self) -> WorkerReport | None:
@@ -113,7 +115,11 @@ class WorkerHandle:
 
     def close_with(self, report: WorkerReport) -> None:
         """Note its own report, with which it ends."""
-        self._final = replace(report, counters=added(self._earlier, report.counters))
+        self._final = replace(
+            report,
+            counters=added(self._earlier, report.counters),
+            executors=all_after(self._replaced, report.executors),
+        )
 
     def _look(self) -> Status | None:
         if not self.gone:
@@ -205,3 +211,16 @@ def added(earlier: Mapping[int, TaskCounters], now: Mapping[int, TaskCounters]) 
         for task, counts in counted.items():
             together[task].add(counts)
     return together
+
+
+def all_after(
+    earlier: Sequence[ExecutorStatistics], now: Sequence[ExecutorStatistics]
+) -> Sequence[ExecutorStatistics]:
+    """The executors of a process, each with what that has used which it has replaced, by number.
+
+    While they are being made, those that are missing are as they were.
+    """
+    found = {one.number: one for one in earlier}
+    for one in now:
+        found[one.number] = one.after(found[one.number]) if one.number in found else one
+    return [found[number] for number in sorted(found)]

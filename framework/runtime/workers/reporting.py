@@ -38,6 +38,7 @@ def executor_statistics(
             rested_s=executor.rests.seconds,
             cpu_s=executor.cpu_s,
             callback=callbacks.get(executor),
+            number=number,
         )
         for number, executor in executors.items()
     ]

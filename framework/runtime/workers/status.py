@@ -168,7 +168,10 @@ def _shorter_and_shorter(status: Status) -> Iterator[Status]:
     """A status, and then less and less of what may be of any size; what people miss least goes first."""
     yield status
     left: Mapping[str, Any] = {"metrics": {}, "reasons": {}, "places": {}}
-    plain = {task: replace(counted, **left) for task, counted in status.counters.items()}
+    plain = {
+        task: replace(counted, **left, costs=replace(counted.costs, streams={}))
+        for task, counted in status.counters.items()
+    }
     yield replace(status, counters=plain)
     for most in (_SHORT_MESSAGE, 0):
         short = {task: _with_messages_of(most, counted) for task, counted in plain.items()}

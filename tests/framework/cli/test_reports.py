@@ -47,6 +47,8 @@ def test_the_summary_does_not_repeat_that_everything_was_acked(viper: Viper) -> 
 def test_what_is_printed_is_no_part_of_the_counts(kind: str, viper: Viper) -> None:
     plain = reported(viper, "--worker", kind)
     printed = reported(viper, "--worker", kind, "--print", "double", "--print", "numbers")
+    for counts in (*printed["components"].values(), *plain["components"].values()):
+        del counts["costs"]
     assert printed["components"] == plain["components"]
     processed = sum(counts["processed"] for counts in printed["components"].values())
     assert processed == 20

@@ -6,6 +6,7 @@ import logging
 import time
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -358,12 +359,13 @@ def test_recorded_changes_are_made_where_they_were_as_far_as_they_can_be() -> No
 
 def test_the_time_of_a_turn_belongs_to_the_task_on_top() -> None:
     from framework.runtime.execution.busy import BusyTimes
+    from framework.runtime.execution.cpu_times import CpuTimes
 
-    below, above = object(), object()
-    times = BusyTimes([below, above])  # type: ignore[list-item]
-    assert times.work_for(below, 10.0) is None  # type: ignore[arg-type]
-    assert times.work_for(above, 13.0) is below  # type: ignore[arg-type]
+    below, above = Mock(), Mock()
+    times = BusyTimes([below, above], CpuTimes())
+    assert times.work_for(below, 10.0) is None
+    assert times.work_for(above, 13.0) is below
     assert list(times.seconds(13.5).values()) == [3.0, 0.5]
-    assert times.work_for(below, 14.0) is above  # type: ignore[arg-type]
+    assert times.work_for(below, 14.0) is above
     assert times.work_for(None, 20.0) is below
     assert list(times.seconds(99.0).values()) == [9.0, 1.0]
