@@ -7,7 +7,7 @@ section 3.1), but within whole runs: alone, a component has caches for itself th
 from framework.profiling.fitting import Fit, fit
 from framework.profiling.plans import deployments, options_of
 from framework.profiling.profiler import Profiler, Profiling, RunFailed
-from framework.profiling.samples import Sample, TaskSample, sample_of
+from framework.profiling.samples import Sample, TaskSample, Way, sample_of
 from framework.profiling.shapes import CannotBeModelled, deployment_of, fixed_tasks, machine_of, shape_of
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "RunFailed",
     "Sample",
     "TaskSample",
+    "Way",
     "deployment_of",
     "deployments",
     "fit",

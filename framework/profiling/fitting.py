@@ -13,7 +13,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from framework.costs import ComponentCost, Profile, Shape, StreamCost
-from framework.profiling.samples import Sample, TaskSample
+from framework.profiling.samples import Sample, TaskSample, Way
 
 _RUN = "run"
 _ENCODE, _DECODE = "encode", "decode"
@@ -102,31 +102,33 @@ def least_squares(rows: Sequence[tuple[Mapping[Term, float], float]]) -> dict[Te
 
 def _profile(shape: Shape, samples: Sequence[Sample], cost: Mapping[Term, float]) -> Profile:
     processed = _sums(sample.processed for sample in samples)
-    sent: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
+    emitted = _sums(sample.emitted for sample in samples)
+    ways: dict[str, list[Way]] = defaultdict(list)
     for sample in samples:
-        for way, counts in sample.sent.items():
-            sums = sent[way]
-            sums[:] = [a + b for a, b in zip(sums, (*counts, sample.crossed.get(way, 0)), strict=True)]
+        for name, way in sample.ways.items():
+            ways[name].append(way)
     brought = sum(processed[node.name] for node in shape.nodes if node.is_spout)
     components = {}
     for node in shape.nodes:
         streams = {}
         for flow in (flow for flow in shape.flows if flow.source == node.name):
-            way = f"{flow.source}/{flow.target}"
-            tuples, _, size, crossed = sent[way]
+            between = f"{flow.source}/{flow.target}"
+            found = ways[between]
+            crossed = sum(one.crossed for one in found)
             streams[flow.stream] = StreamCost(
-                selectivity=tuples / processed[node.name] if processed[node.name] else 0.0,
-                size=size / crossed if crossed else 0.0,
-                encode_ns=cost.get((_ENCODE, way), 0.0),
-                decode_ns=cost.get((_DECODE, way), 0.0),
+                selectivity=emitted[f"{flow.source}/{flow.stream}"] / max(processed[node.name], 1),
+                size=sum(one.bytes for one in found) / max(crossed, 1),
+                encode_ns=cost.get((_ENCODE, between), 0.0),
+                decode_ns=cost.get((_DECODE, between), 0.0),
             )
         share = processed[node.name] / brought if node.is_spout else 1.0
         components[node.name] = ComponentCost(cost.get(("in", node.name), 0.0), streams, share=share)
-    jumbos, all_sent = sum(s[1] for s in sent.values()), sum(s[0] for s in sent.values())
+    everything = [way for found in ways.values() for way in found]
+    jumbos, sent = sum(way.jumbos for way in everything), sum(way.tuples for way in everything)
     return Profile(
         components,
         run_ns=cost.get(_RUN, 0.0),
-        jumbo_tuples=all_sent / jumbos if jumbos else 1.0,
+        jumbo_tuples=sent / jumbos if jumbos else 1.0,
     )
 
 

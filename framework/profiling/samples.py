@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,7 +24,19 @@ class TaskSample:
     """The same of tuples that came from one."""
 
 
-@dataclass
+@dataclass(frozen=True)
+class Way:
+    """What went from one component to another in a run."""
+
+    tuples: int
+    jumbos: int
+    bytes: int
+    """Of tuples for other processes."""
+    crossed: int
+    """Tuples that went to another process."""
+
+
+@dataclass(frozen=True)
 class Sample:
     """One run."""
 
@@ -32,14 +44,12 @@ class Sample:
     """By ``component:task id``."""
     places: Mapping[str, int]
     """The worker of each task."""
-    emitted: Mapping[str, int]
-    """Tuples that each component emitted."""
     processed: Mapping[str, int]
     """Tuples that each component took in; of a spout, that it brought."""
-    sent: Mapping[str, tuple[int, int, int]]
-    """By ``producer/consumer``: tuples, jumbo tuples, and bytes of those for other processes."""
-    crossed: Mapping[str, int]
-    """By ``producer/consumer``: tuples that went to another process."""
+    emitted: Mapping[str, int]
+    """Tuples that each component emitted to each stream, by ``component/stream``."""
+    ways: Mapping[str, Way]
+    """By ``producer/consumer``."""
     lengths: Mapping[str, float]
     """By consumer: mean length of the runs that its tasks took from one of several sources."""
     elapsed_s: float
@@ -47,7 +57,7 @@ class Sample:
     @property
     def brought(self) -> int:
         """Tuples that all spouts brought."""
-        consumed = {way.partition("/")[2] for way in self.sent}
+        consumed = {way.partition("/")[2] for way in self.ways}
         return sum(count for name, count in self.processed.items() if name not in consumed)
 
     def loads_ns(self) -> dict[int, float]:
@@ -58,82 +68,73 @@ class Sample:
         return dict(loads)
 
 
-def component_of(task: str) -> str:
-    """The component of ``component:task id``."""
+def sample_of(report: Mapping[str, Any]) -> Sample:
+    """What the report of a run says of its tasks (`viper run --report`)."""
+    measured: Sequence[Mapping[str, Any]] = report["statistics"]["tasks"]
+    names = {f"{task['component']}:{task['task']}": task for task in measured}
+    tasks = {name: _task(task) for name, task in names.items()}
+    processed: dict[str, int] = defaultdict(int)
+    for task in tasks.values():
+        processed[task.component] += task.processed
+    return Sample(
+        tasks,
+        {name: task["worker"] for name, task in names.items()},
+        processed,
+        _emitted(measured),
+        _ways(measured),
+        _lengths(measured),
+        report["elapsed_s"],
+    )
+
+
+def _task(told: Mapping[str, Any]) -> TaskSample:
+    found = TaskSample(told["component"], told["cpu_s"] * 1e9)
+    for given in told["inputs"]:
+        found.processed += given["tuples"]
+        if len(told["inputs"]) > 1:
+            found.runs += given["runs"]
+        if given["decoded"]:
+            found.decoded[f"{_component(given['task'])}/{found.component}"] += given["decoded"]
+    for given in told["outputs"]:
+        if given["encoded"]:
+            found.encoded[f"{found.component}/{_component(given['tasks'][0])}"] += given["encoded"]
+    if not told["inputs"]:
+        found.processed = sum(told["emitted"].values())
+    return found
+
+
+def _component(task: str) -> str:
     return task.rpartition(":")[0]
 
 
-def sample_of(report: Mapping[str, Any]) -> Sample:
-    """What the report of a run says (`viper run --report`).
-
-    Where processor time is known by executor only, each of its tasks gets as much of it as it has had of the
-    time of turns.
-    """
-    statistics = report["statistics"]
-    tasks: dict[str, TaskSample] = {}
-    places: dict[str, int] = {}
-    for executor in statistics["executors"]:
-        for name, ns in _cpu(executor):
-            tasks[name] = TaskSample(component_of(name), ns)
-            places[name] = executor["worker"]
-    sent: dict[str, tuple[int, int, int]] = {}
-    crossed: dict[str, int] = defaultdict(int)
-    lengths: dict[str, tuple[int, int]] = {}
-    for channel in statistics["channels"]:
-        _add_channel(channel, tasks, places, sent, crossed)
-        if len(channel["sources"]) > 1:
-            for reader in channel["readers"]:
-                before = lengths.get(component_of(reader["task"]), (0, 0))
-                now = before[0] + reader["delivered"], before[1] + reader["runs"]
-                lengths[component_of(reader["task"])] = now
-    emitted = {name: counts["emitted"] for name, counts in report["components"].items()}
-    processed = {
-        name: counts["processed"] or counts["emitted"] for name, counts in report["components"].items()
-    }
-    consumers = {component_of(reader["task"]) for c in statistics["channels"] for reader in c["readers"]}
-    for name, task in tasks.items():
-        if task.component not in consumers:
-            task.processed = _brought(name, statistics["channels"]) or processed[task.component]
-    means = {name: delivered / runs for name, (delivered, runs) in lengths.items() if runs}
-    return Sample(tasks, places, emitted, processed, sent, crossed, means, report["elapsed_s"])
+def _emitted(measured: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    found: dict[str, int] = defaultdict(int)
+    for task in measured:
+        for stream, count in task["emitted"].items():
+            found[f"{task['component']}/{stream}"] += count
+    return found
 
 
-def _cpu(executor: Mapping[str, Any]) -> list[tuple[str, float]]:
-    names, busy = executor["tasks"], executor["busy_s"]
-    own = executor.get("task_cpu_s")
-    if own:
-        return [(name, cpu * 1e9) for name, cpu in zip(names, own, strict=True)]
-    whole = sum(busy) or 1.0
-    return [(name, executor["cpu_s"] * 1e9 * part / whole) for name, part in zip(names, busy, strict=True)]
+def _ways(measured: Sequence[Mapping[str, Any]]) -> dict[str, Way]:
+    found: dict[str, Way] = {}
+    for task in measured:
+        for out in task["outputs"]:
+            name = f"{task['component']}/{_component(out['tasks'][0])}"
+            before = found.get(name, Way(0, 0, 0, 0))
+            found[name] = Way(
+                before.tuples + out["tuples"],
+                before.jumbos + out["jumbos"],
+                before.bytes + out["bytes"],
+                before.crossed + out["encoded"],
+            )
+    return found
 
 
-def _brought(task: str, channels: list[Mapping[str, Any]]) -> int:
-    """Tuples that a spout's task sent to the component that got the most of them."""
-    by_consumer: dict[str, int] = defaultdict(int)
-    for channel in channels:
-        consumer = component_of(channel["readers"][0]["task"])
-        for source in channel["sources"]:
-            by_consumer[consumer] += source["tuples"] if source["task"] == task else 0
-    return max(by_consumer.values(), default=0)
-
-
-def _add_channel(
-    channel: Mapping[str, Any],
-    tasks: Mapping[str, TaskSample],
-    places: Mapping[str, int],
-    sent: dict[str, tuple[int, int, int]],
-    crossed: dict[str, int],
-) -> None:
-    for reader in channel["readers"]:
-        taker = tasks[reader["task"]]
-        taker.processed += reader["delivered"]
-        taker.runs += reader["runs"] if len(channel["sources"]) > 1 else 0
-        for source in channel["sources"]:
-            giver = tasks[source["task"]]
-            way = f"{giver.component}/{taker.component}"
-            tuples, jumbos, size = sent.get(way, (0, 0, 0))
-            sent[way] = (tuples + source["tuples"], jumbos + source["jumbos"], size + source["payload_bytes"])
-            if places[source["task"]] != places[reader["task"]]:
-                crossed[way] += source["tuples"]
-                giver.encoded[way] += source["tuples"]
-                taker.decoded[way] += source["tuples"]
+def _lengths(measured: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    taken: dict[str, int] = defaultdict(int)
+    runs: dict[str, int] = defaultdict(int)
+    for task in measured:
+        if len(task["inputs"]) > 1:
+            taken[task["component"]] += sum(given["tuples"] for given in task["inputs"])
+            runs[task["component"]] += sum(given["runs"] for given in task["inputs"])
+    return {name: taken[name] / runs[name] for name in taken if runs[name]}

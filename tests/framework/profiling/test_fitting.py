@@ -7,16 +7,18 @@ import random
 import pytest
 
 from framework.costs import Deployment
-from framework.profiling import Sample, TaskSample, deployments, fit
+from framework.profiling import Sample, TaskSample, Way, deployments, fit
 from framework.profiling.fitting import least_squares
 from tests.framework.costs.shapes import COSTS, WORDS
 
 RUN, ENCODE, DECODE = 700.0, 90.0, 40.0
 
+EMITTED = {"lines/default": 10_000, "split/default": 100_000, "count/default": 10_000}
+
 
 def run_of(plan: Deployment, draw: random.Random, noise: float) -> Sample:
     """What a run of the word count would tell, whose tasks take exactly what they cost, or about."""
-    lines, tasks, places, crossed, sent = 10_000, {}, {}, {}, {}
+    lines, tasks, places, ways = 10_000, {}, {}, {}
     amounts = {"lines": lines, "split": lines, "count": 10 * lines, "sink": lines}
     for name, placed in plan.tasks.items():
         for index, place in enumerate(placed):
@@ -26,7 +28,7 @@ def run_of(plan: Deployment, draw: random.Random, noise: float) -> Sample:
         way = f"{flow.source}/{flow.target}"
         sources, targets = plan.tasks[flow.source], plan.tasks[flow.target]
         each = amounts[flow.target] // len(sources) // len(targets)
-        sent[way] = (amounts[flow.target], amounts[flow.target] // 500, each)
+        crossed = 0
         for source, place in enumerate(sources):
             for target, reached in enumerate(targets):
                 giver, taker = tasks[f"{flow.source}:{source}"], tasks[f"{flow.target}:{target}"]
@@ -34,12 +36,13 @@ def run_of(plan: Deployment, draw: random.Random, noise: float) -> Sample:
                 if place != reached:
                     giver.encoded[way] += each
                     taker.decoded[way] += each
-                    crossed[way] = crossed.get(way, 0) + each
+                    crossed += each
+        ways[way] = Way(amounts[flow.target], amounts[flow.target] // 500, 9 * crossed, crossed)
     for task in tasks.values():
         exact = COSTS.components[task.component].ns * task.processed + RUN * task.runs
         exact += ENCODE * sum(task.encoded.values()) + DECODE * sum(task.decoded.values())
         task.cpu_ns = exact * draw.uniform(1 - noise, 1 + noise)
-    return Sample(tasks, places, {}, amounts, sent, crossed, {}, 1.0)
+    return Sample(tasks, places, amounts, EMITTED, ways, {}, 1.0)
 
 
 @pytest.mark.parametrize(("noise", "within"), [(0.0, 0.02), (0.05, 0.1)])
@@ -54,6 +57,7 @@ def test_costs_are_found_again(noise: float, within: float) -> None:
     assert words.selectivity == 10
     assert words.encode_ns == pytest.approx(ENCODE, rel=3 * within)
     assert words.decode_ns == pytest.approx(DECODE, rel=3 * within)
+    assert words.size == 9
     assert found.jumbo_tuples == pytest.approx(500)
 
 
@@ -76,4 +80,4 @@ def test_no_cost_is_negative() -> None:
 
 def test_runs_without_tuples_are_no_samples() -> None:
     with pytest.raises(ValueError, match="no spout has brought anything"):
-        fit(WORDS, [Sample({}, {}, {}, {"lines": 0}, {}, {}, {}, 1.0)])
+        fit(WORDS, [Sample({}, {}, {"lines": 0}, {}, {}, {}, 1.0)])
