@@ -1,0 +1,86 @@
+"""`viper profile` and what `viper plan` shows of it, as a user would use them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import Result
+
+from framework.cli.exit_codes import ExitCode
+
+Viper = Callable[..., Result]
+
+
+@pytest.fixture
+def known(viper: Viper) -> Path:
+    """A profile of the topology of these tests."""
+    names = [row["component"] for row in json.loads(viper("plan", "doubling", "--json").stdout)["tasks"]]
+    written = Path("doubling.profile.yaml")
+    cost = {"ns": 1000.0, "streams": {"default": {"selectivity": 1.0, "encode_ns": 10.0, "decode_ns": 20.0}}}
+    told = {"topology": "doubling", "run_ns": 100.0, "components": dict.fromkeys(names, cost)}
+    written.write_text(yaml.safe_dump(told))
+    return written
+
+
+def test_a_profile_is_made_and_predicts(viper: Viper) -> None:
+    made = viper("profile", "doubling", "--plans", "2", "--rounds", "1", "-O", "made.yaml")
+    assert made.exit_code == ExitCode.OK, made.output
+    assert "written to made.yaml" in made.stdout
+    assert "median error of the fit" in made.stdout
+    told = json.loads(viper("plan", "doubling", "--profile", "made.yaml", "--json").stdout)
+    assert told["predicted_per_s"] > 0
+    assert told["options"]["viper.worker"] == "inline"
+
+
+def test_the_best_plan_is_written_and_runs(viper: Viper, known: Path) -> None:
+    found = viper(
+        "plan",
+        "doubling",
+        "--profile",
+        str(known),
+        "--optimize",
+        "--cores",
+        "2",
+        "-O",
+        "best.yaml",
+        "--picture",
+        "best.mmd",
+    )
+    assert found.exit_code == ExitCode.OK, found.output
+    assert "no plan is predicted to be faster" in found.stdout
+    assert "times as fast" in found.stdout
+    assert Path("best.mmd").read_text().startswith("flowchart LR")
+    said = yaml.safe_load(Path("best.yaml").read_text())
+    assert set(said) >= {"viper.worker", "topology.workers", "viper.tasks"}
+    ran = viper("run", "doubling", "--config", "best.yaml", "--quiet")
+    assert ran.exit_code == ExitCode.OK, ran.output
+
+
+@pytest.mark.parametrize("optimizer", ["best", "exact", "local", "round-robin", "first-fit", "random"])
+def test_every_optimizer_is_there_by_name(viper: Viper, known: Path, optimizer: str) -> None:
+    found = viper(
+        "plan", "doubling", "--profile", str(known), "--optimizer", optimizer, "--json", "--workers", "2"
+    )
+    assert found.exit_code == ExitCode.OK, found.output
+    assert json.loads(found.stdout)["predicted_per_s"] > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--optimize"], "--optimize needs --profile FILE: make one with viper profile"),
+        (["--cores", "4"], "--cores needs --profile FILE"),
+        (["--profile", "p.yaml", "-O", "best.yaml"], "--output needs --optimize"),
+        (["--profile", "none.yaml"], "none.yaml: cannot be read"),
+        (["--profile", "p.yaml"], "p.yaml: found no costs of"),
+    ],
+)
+def test_what_cannot_be_is_refused(viper: Viper, arguments: list[str], message: str) -> None:
+    Path("p.yaml").write_text("components: {other: {ns: 5}}\n")
+    found = viper("plan", "doubling", *arguments)
+    assert found.exit_code != ExitCode.OK
+    assert message in found.stderr
