@@ -120,7 +120,7 @@ class _Costing:
         each = self._emitted[flow.source, flow.stream] / len(sources)
         for index, place in enumerate(sources):
             for other, reached in enumerate(targets):
-                part = each * _part(flow, other, len(targets))
+                part = each * part_of(flow, other, len(targets))
                 if part:
                     self._add_way(flow, cost, part, (index, place), (other, reached))
 
@@ -149,11 +149,17 @@ class _Costing:
                 self._runs[flow] = length
                 number = self._emitted[flow.source, flow.stream] / length * self._profile.run_ns
                 for index in range(counts[name]):
-                    self._tasks[name, index] += number * _part(flow, index, counts[name])
+                    self._tasks[name, index] += number * part_of(flow, index, counts[name])
 
 
-def _part(flow: Flow, index: int, tasks: int) -> float:
-    """The part of a stream that a consumer's task gets."""
+def part_of(flow: Flow, index: int, tasks: int) -> float:
+    """The part of a stream that a consumer's task gets.
+
+    Args:
+        flow: the stream's way to the consumer.
+        index: of the consumer's task.
+        tasks: how many the consumer has.
+    """
     if flow.spread is Spread.ALL:
         return 1.0
     if flow.spread is Spread.ONE:

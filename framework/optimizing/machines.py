@@ -1,0 +1,39 @@
+"""Machines of published evaluations, for plans that are compared with theirs."""
+
+from __future__ import annotations
+
+from framework.costs import Machine, Place
+
+CORES_OF_SOCKET = 18
+SOCKETS = 8
+TRAY = 4
+"""Sockets that are linked to each other directly, in a ring."""
+NEXT_NS, OPPOSITE_NS, OTHER_TRAY_NS, FARTHEST_NS = 119.0, 170.0, 404.0, 478.0
+
+
+def server_a(sockets: int = SOCKETS) -> Machine:
+    """BriskStream's Server A (Zhang et al., SIGMOD 2019): sockets of 18 cores at 1.2 GHz, in two trays of four.
+
+    A fetch takes what its authors measured beyond a fetch from the own socket, in the mean over the pairs of
+    sockets of one distance: neighbours in the ring of a tray, the two that stand opposite each other there,
+    and two kinds of pairs from tray to tray.
+
+    Args:
+        sockets: how many of the eight are used, from the first one on.
+
+    Raises:
+        ValueError: there are not so many.
+    """
+    if not 1 <= sockets <= SOCKETS:
+        raise ValueError(f"Server A has 1 to {SOCKETS} sockets, not {sockets}")
+    fetch = tuple(tuple(_fetch_ns(one, other) for other in range(sockets)) for one in range(sockets))
+    return Machine((Place(CORES_OF_SOCKET),) * sockets, CORES_OF_SOCKET * sockets, fetch)
+
+
+def _fetch_ns(one: int, other: int) -> float:
+    if one == other:
+        return 0.0
+    if one // TRAY == other // TRAY:
+        return OPPOSITE_NS if abs(one - other) == TRAY // 2 else NEXT_NS
+    halves = one % TRAY // 2, other % TRAY // 2
+    return OTHER_TRAY_NS if halves[0] == halves[1] else FARTHEST_NS
