@@ -12,7 +12,7 @@ NEXT_NS, OPPOSITE_NS, OTHER_TRAY_NS, FARTHEST_NS = 119.0, 170.0, 404.0, 478.0
 
 
 def server_a(sockets: int = SOCKETS) -> Machine:
-    """BriskStream's Server A (Zhang et al., SIGMOD 2019): sockets of 18 cores at 1.2 GHz, in two trays of four.
+    """BriskStream's Server A (Zhang et al., SIGMOD 2019): sockets of 18 cores of 1.2 GHz, in two trays.
 
     A fetch takes what its authors measured beyond a fetch from the own socket, in the mean over the pairs of
     sockets of one distance: neighbours in the ring of a tray, the two that stand opposite each other there,
