@@ -2,7 +2,8 @@
 
 All is counted for one tuple that spouts bring, whose nanoseconds of processor time at each place are added
 up. A place can do `cores` seconds of work in a second, a task one, and the machine as many as it has cores;
-whichever of these is used up first is the bottleneck.
+memories and the ways between places move as many bytes as the machine says. Whichever of these is used up
+first is the bottleneck.
 """
 
 from __future__ import annotations
@@ -74,6 +75,7 @@ class _Costing:
         self._deployment = deployment
         self._processed, self._emitted = tuples(shape, profile)
         self._tasks: dict[tuple[str, int], float] = defaultdict(float)
+        self._moved: dict[tuple[int, int], float] = defaultdict(float)
         self._runs: dict[Flow, float] = {}
 
     def prediction(self) -> Prediction:
@@ -99,6 +101,7 @@ class _Costing:
         yield sum(loads.values()) / self._machine.cores, "all cores"
         for name, rate in self._profile.rates.items():
             yield 1e9 / rate * self._processed[name], f"spout {name}"
+        yield from self._machine.moving(self._moved)
 
     def _add_components(self) -> None:
         for name in self._shape.names:
@@ -113,6 +116,8 @@ class _Costing:
                 ns += cost.streams[stream].ns * number if source == name else 0.0
             for index in range(count):
                 self._tasks[name, index] += ns / count
+                place = self._deployment.tasks[name][index]
+                self._moved[place, place] += cost.memory * self._processed[name] / count
 
     def _add_flow(self, flow: Flow) -> None:
         cost = self._profile.components[flow.source].streams[flow.stream]
@@ -132,6 +137,7 @@ class _Costing:
         jumbo = self._profile.jumbo_ns / self._profile.jumbo_tuples / 2
         crosses = place != reached
         self._tasks[flow.source, index] += part * (jumbo + (cost.encode_ns if crosses else 0.0))
+        self._moved[place, reached] += part * cost.size if crosses else 0.0
         fetch = self._machine.fetch(place, reached, cost.size)
         self._tasks[flow.target, other] += part * (jumbo + fetch + (cost.decode_ns if crosses else 0.0))
 

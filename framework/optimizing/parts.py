@@ -23,6 +23,8 @@ class Part:
     """For each tuple of a spout, of all of them together, next to all that they receive from."""
     heaviest: float
     """The same of the heaviest task."""
+    memory: float = 0.0
+    """Bytes of its place's memory, for each tuple of a spout."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +75,14 @@ def parts_of(problem: Problem, counts: Mapping[str, int], ratio: int = 1) -> Par
         ratio: replicas of a part; the last one of a component may have fewer.
     """
     tasks = local_tasks(problem, counts)
+    processed, _ = tuples(problem.shape, problem.profile)
     parts = []
     for name in problem.shape.names:
+        memory = problem.profile.components[name].memory * processed[name] / counts[name]
         for first in range(0, counts[name], ratio):
             indexes = tuple(range(first, min(first + ratio, counts[name])))
             each = [tasks[name, index] for index in indexes]
-            parts.append(Part(name, indexes, sum(each), max(each)))
+            parts.append(Part(name, indexes, sum(each), max(each), memory * len(indexes)))
     return Parts(problem, tuple(parts), tuple(_ways(problem, parts, counts)), _units(problem, parts))
 
 

@@ -6,8 +6,8 @@ everything that they receive from, wherever that is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from framework.costs import Deployment
 from framework.optimizing.parts import NOWHERE, Parts
@@ -23,7 +23,7 @@ class Heuristics:
     """Try only the best place for a consumer whose producers all have theirs; this may miss the optimum."""
     redundancy: bool = True
     """Of empty places that are alike, try one. Places are alike if they have as many cores, and fetch from
-    the places in use in the same time."""
+    the places in use in the same time and with the same bandwidth."""
 
 
 ALL = Heuristics()
@@ -39,6 +39,8 @@ class _Node:
     tasks: tuple[float, ...]
     """Nanoseconds of each part's heaviest task."""
     period: float
+    moved: Mapping[tuple[int, int], float] = field(default_factory=dict)
+    """Bytes, as `Machine.moving` has them."""
     next_pair: int = 0
     apart: frozenset[tuple[int, int]] = frozenset()
 
@@ -147,7 +149,11 @@ class Placing:
         fetch = self._machine.fetch
         seen = set()
         for place, of in enumerate(self._machine.places):
-            kind = of, tuple((fetch(each, place, 1), fetch(place, each, 1)) for each in used)
+            ways = tuple(
+                (fetch(each, place, 1), fetch(place, each, 1), *self._bandwidths(each, place))
+                for each in used
+            )
+            kind = of, self._bandwidths(place, place), ways
             if place not in used and self._heuristics.redundancy:
                 if kind in seen:
                     continue
@@ -158,23 +164,31 @@ class Placing:
         """The node with one more unit that has a place."""
         places = [*node.places[:unit], place, *node.places[unit + 1 :]]
         loads, tasks = list(node.loads), list(node.tasks)
+        moved = dict(node.moved)
         total = node.total
         for part in self._parts.units[unit]:
             loads[place] += self._parts.parts[part].ns
+            moved[place, place] = moved.get((place, place), 0.0) + self._parts.parts[part].memory
             for way in self._parts.at[part]:
                 source, target = places[self._unit_of[way.source]], places[self._unit_of[way.target]]
                 if NOWHERE in (source, target) or source == target:
                     continue
+                moved[source, target] = moved.get((source, target), 0.0) + way.number * way.size
                 fetch = self._machine.fetch(source, target, way.size) + way.decode_ns
                 for end, at, each in ((way.source, source, way.encode_ns), (way.target, target, fetch)):
                     loads[at] += way.number * each
                     total += way.number * each
                     tasks[end] += way.number * each / len(self._parts.parts[end].tasks)
         cores = (load / of.cores for load, of in zip(loads, self._machine.places, strict=True))
-        period = max(total / self._machine.cores, *cores, *tasks)
-        return replace(
-            node, places=tuple(places), loads=tuple(loads), total=total, tasks=tuple(tasks), period=period
+        moving = (ns for ns, _ in self._machine.moving(moved))
+        period = max(total / self._machine.cores, *cores, *tasks, *moving)
+        return _Node(
+            tuple(places), tuple(loads), total, tuple(tasks), period, moved, node.next_pair, node.apart
         )
+
+    def _bandwidths(self, one: int, other: int) -> tuple[float, ...]:
+        of = self._machine.bandwidth
+        return (of[one][other], of[other][one]) if of else ()
 
     def _all_pairs(self) -> tuple[tuple[int, int], ...]:
         pairs = ((self._unit_of[way.source], self._unit_of[way.target]) for way in self._parts.ways)
