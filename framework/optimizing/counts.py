@@ -14,6 +14,7 @@ from itertools import product
 from framework.costs import Deployment
 from framework.costs.shape import Spread
 from framework.optimizing.bounds import least_work
+from framework.optimizing.boxes import bound_by_boxes
 from framework.optimizing.fetching import bound_with_fetches
 from framework.optimizing.filling import filled, rounded
 from framework.optimizing.parts import local_tasks
@@ -78,6 +79,7 @@ class Counts:
             if best is None or prediction.rate > best.prediction.rate:
                 best = Found(deployment, prediction, limit, considered)
         assert best is not None, "some fineness is tried"
+        limit = bound_by_boxes(problem, best.prediction.rate)
         return Found(best.deployment, best.prediction, limit, considered)
 
     def _whole(self, problem: Problem, shares: Mapping[str, Share], period: float) -> tuple[Table, int]:

@@ -46,12 +46,18 @@ def bound_with_fetches(problem: Problem) -> float:
 
 def _fits(shares: Shares, period: float) -> bool:
     """Whether the least that all components cost at a period is not more than all cores have."""
-    every = sum(_least(shares, name, period) for name in shares.work)
+    every = sum(least(shares, name, period) for name in shares.work)
     return every <= period * shares.problem.machine.cores
 
 
-def _least(shares: Shares, name: str, period: float) -> float:
-    """Nanoseconds of one component, wherever it and its producers are; infinite if it does not fit at all."""
+def least(shares: Shares, name: str, period: float) -> float:
+    """Nanoseconds of one component at least, wherever it and its producers are; infinite if it does not fit.
+
+    Args:
+        shares: the model, with the least work of each component.
+        name: the component's.
+        period: nanoseconds for each tuple of a spout.
+    """
     machine = shares.problem.machine
     kinds = {(shares.work[name],) * len(machine.places)}
     number = 1
