@@ -2,6 +2,10 @@
 
 It begins with one replica of each component, places them, and gives more replicas to the component that is
 overfed, until nothing is or no more fits. It keeps the best plan that it has come by.
+
+What comes in from outside is at first as much as the machine could process without fetches. As long as this
+cannot be attained, less comes in, and scaling begins anew: otherwise what lies far down the stream would get
+replicas for tuples that never reach it, and leave none to others.
 """
 
 from __future__ import annotations
@@ -18,6 +22,10 @@ from framework.optimizing.problem import Found, Problem
 
 SLACK = 1e-9
 """Rates that differ by this part are equal."""
+LOWER = 0.95
+"""What comes in is lowered to this part of it."""
+PASSES = 14
+"""With different amounts of what comes in, at most: down to the half."""
 
 
 class Rlas:
@@ -60,21 +68,36 @@ class Rlas:
         Raises:
             ValueError: there is a component that may have no task.
         """
-        counts = _fewest(problem)
+        fewest = _fewest(problem)
+        limit = ingress = bound(problem)
+        best, fits = self._scaled(problem, fewest, ingress)
+        considered = best.considered
+        for _ in range(PASSES - 1):
+            if fits:
+                break
+            ingress *= LOWER
+            found, fits = self._scaled(problem, fewest, ingress)
+            considered += found.considered
+            best = max(best, found, key=lambda each: each.prediction.rate)
+        return Found(best.deployment, best.prediction, limit, considered)
+
+    def _scaled(self, problem: Problem, fewest: Mapping[str, int], ingress: float) -> tuple[Found, bool]:
+        """The best plan that scaling comes by, and whether what comes in was processed at its end."""
+        counts = dict(fewest)
         most = max(self._replicas or problem.machine.cores, sum(counts.values()))
         best: Found | None = None
         considered = 0
-        limit = bound(problem)
         while True:
             placed = Placing(parts_of(problem, counts, self._ratio), self._heuristics, self._limit).best()
             considered += placed.nodes
             prediction = problem.predicted(placed.deployment)
             if best is None or prediction.rate > best.prediction.rate:
-                best = Found(placed.deployment, prediction, limit, considered)
-            overfed = _overfed(problem, prediction, counts)
+                best = Found(placed.deployment, prediction, ingress, considered)
+            overfed = _overfed(problem, prediction, counts, ingress)
             left = most - sum(counts.values())
             if overfed is None or not left:
-                return Found(best.deployment, best.prediction, limit, considered)
+                found = Found(best.deployment, best.prediction, ingress, considered)
+                return found, best.prediction.rate >= ingress * (1 - SLACK)
             name, wanted = overfed
             counts[name] = min(wanted, counts[name] + left, problem.most(name))
 
@@ -86,23 +109,19 @@ def _fewest(problem: Problem) -> dict[str, int]:
     return {name: problem.least(name) for name in problem.shape.names}
 
 
-def _overfed(problem: Problem, prediction: Prediction, counts: Mapping[str, int]) -> tuple[str, int] | None:
+def _overfed(
+    problem: Problem, prediction: Prediction, counts: Mapping[str, int], ingress: float
+) -> tuple[str, int] | None:
     """The overfed component that is farthest down the stream and may have more tasks, and how many it needs.
 
-    All rates are in tuples of spouts. What is brought from outside is never less than spouts can take, so
-    they are overfed where nothing else is; each time, the slowest of them gets one task more.
+    All rates are in tuples of spouts.
     """
     able = _able(problem, prediction, counts)
-    fed = _fed(problem, able)
-    growing = [name for name in problem.shape.names if counts[name] < problem.most(name)]
-    for name in reversed(growing):
-        if problem.shape.into[name] and fed[name] > able[name] * (1 + SLACK):
+    fed = _fed(problem, able, ingress)
+    for name in reversed(problem.shape.names):
+        if counts[name] < problem.most(name) and fed[name] > able[name] * (1 + SLACK):
             return name, max(math.ceil(counts[name] * fed[name] / able[name] - SLACK), counts[name] + 1)
-    spouts = [name for name in growing if not problem.shape.into[name] and able[name] < fed[name]]
-    if not spouts:
-        return None
-    slowest = min(spouts, key=able.__getitem__)
-    return slowest, counts[slowest] + 1
+    return None
 
 
 def _able(problem: Problem, prediction: Prediction, counts: Mapping[str, int]) -> dict[str, float]:
@@ -114,15 +133,14 @@ def _able(problem: Problem, prediction: Prediction, counts: Mapping[str, int]) -
     return {name: 1e9 / ns if ns else math.inf for name, ns in heaviest.items()}
 
 
-def _fed(problem: Problem, able: Mapping[str, float]) -> dict[str, float]:
+def _fed(problem: Problem, able: Mapping[str, float], ingress: float) -> dict[str, float]:
     """What each component would get if each one before it processed as much as it can."""
-    processed, emitted = tuples(problem.shape, problem.profile)
+    _, emitted = tuples(problem.shape, problem.profile)
     fed: dict[str, float] = {}
     for name in problem.shape.names:
         flows = problem.shape.into[name]
         if not flows:
-            most = problem.profile.rates.get(name)
-            fed[name] = math.inf if most is None else most / processed[name]
+            fed[name] = ingress
             continue
         weights = [(emitted[flow.source, flow.stream], flow.source) for flow in flows]
         every = sum(number for number, _ in weights)

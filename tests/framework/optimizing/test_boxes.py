@@ -4,7 +4,6 @@ import pytest
 
 from framework.optimizing.boxes import bound_by_boxes
 from framework.optimizing.fetching import bound_with_fetches
-from framework.optimizing.machines import server_a
 from tests.framework.optimizing.problems import best_rate, chain, drawn, sockets
 
 
@@ -31,6 +30,6 @@ def test_a_producer_takes_room_from_its_consumer() -> None:
 
 
 def test_more_boxes_give_no_worse_a_bound() -> None:
-    problem = chain({"spout": 3000, "bolt": 7000}, server_a(3), size=512)
-    few, many = (bound_by_boxes(problem, 1e6, boxes) for boxes in (2, 2_000))
+    problem = chain({"spout": 3000, "bolt": 7000}, sockets(4, 1, 2500.0))
+    few, many = (bound_by_boxes(problem, 1e4, boxes, steps=12) for boxes in (2, 2_000))
     assert many < few <= bound_with_fetches(problem)
