@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from framework.optimizing import Found, Problem
     from framework.planning import Plan
 
-OPTIMIZERS = ("best", "exact", "local", "round-robin", "first-fit", "random")
+OPTIMIZERS = ("best", "exact", "local", "counts", "rlas", "round-robin", "first-fit", "random")
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
@@ -137,14 +137,14 @@ def _problem(plan: Plan, costs: Costs, workers: int | None) -> Problem:
 
 def _as_configured(plan: Plan, problem: Problem) -> Found:
     from framework.costs import Machine
-    from framework.optimizing import Found, bound_of
+    from framework.optimizing import Found, bound
     from framework.optimizing import Problem as Problem_
     from framework.profiling import deployment_of
 
     deployment = deployment_of(plan)
     places = max(len(deployment.places_used()), len(problem.machine.places))
     wide = Problem_(problem.shape, problem.profile, Machine.of_workers(places, problem.machine.cores))
-    return Found(deployment, wide.predicted(deployment), bound_of(problem), 1)
+    return Found(deployment, wide.predicted(deployment), bound(problem), 1)
 
 
 def _as_config(plan: Plan, options: Any) -> str:

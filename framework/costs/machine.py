@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 
@@ -25,6 +26,9 @@ class Machine:
     own; empty: nowhere any."""
     line: int = 64
     """Bytes of a cache line."""
+    bandwidth: tuple[tuple[float, ...], ...] = ()
+    """Bytes a second: from one place to another, and on the diagonal those of a place's own memory; empty:
+    neither is limited."""
 
     @classmethod
     def of_workers(cls, workers: int, cores: int) -> Machine:
@@ -42,3 +46,14 @@ class Machine:
         if not self.fetch_ns or producer == consumer:
             return 0.0
         return -(-size // self.line) * self.fetch_ns[producer][consumer]
+
+    def moving(self, moved: Mapping[tuple[int, int], float]) -> Iterator[tuple[float, str]]:
+        """How long the machine needs to move these bytes: nanoseconds, and over which way, for people.
+
+        Args:
+            moved: bytes by the index of the place that they come from, and of that where they are needed.
+        """
+        if self.bandwidth:
+            for (place, other), size in moved.items():
+                way = f"memory of place {place + 1}" if place == other else f"way {place + 1} to {other + 1}"
+                yield size / self.bandwidth[place][other] * 1e9, way

@@ -2,7 +2,8 @@
 
 All is counted for one tuple that spouts bring, whose nanoseconds of processor time at each place are added
 up. A place can do `cores` seconds of work in a second, a task one, and the machine as many as it has cores;
-whichever of these is used up first is the bottleneck.
+memories and the ways between places move as many bytes as the machine says. Whichever of these is used up
+first is the bottleneck.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 from framework.costs.deployment import Deployment
 from framework.costs.machine import Machine
@@ -38,7 +40,11 @@ class Prediction:
 
 
 def tuples(shape: Shape, profile: Profile) -> tuple[dict[str, float], dict[tuple[str, str], float]]:
-    """Tuples that each component processes, and that it emits to each stream, for one tuple of a spout."""
+    """Tuples that each component processes, and that it emits to each stream, for one tuple of a spout.
+
+    All tasks of a component together: a stream that goes to all of them counts once for each of as many as it
+    may have, as such a component keeps its number of tasks.
+    """
     processed: dict[str, float] = {}
     emitted: dict[tuple[str, str], float] = {}
     brought = sum(profile.components[node.name].share for node in shape.nodes if node.is_spout)
@@ -47,7 +53,10 @@ def tuples(shape: Shape, profile: Profile) -> tuple[dict[str, float], dict[tuple
         if node.is_spout:
             processed[node.name] = cost.share / brought
         else:
-            processed[node.name] = sum(emitted[flow.source, flow.stream] for flow in shape.into[node.name])
+            processed[node.name] = sum(
+                emitted[flow.source, flow.stream] * (node.most if flow.spread is Spread.ALL else 1)
+                for flow in shape.into[node.name]
+            )
         for stream in {flow.stream for flow in shape.flows if flow.source == node.name}:
             selectivity = cost.streams[stream].selectivity
             emitted[node.name, stream] = processed[node.name] * selectivity
@@ -73,7 +82,8 @@ def predict(shape: Shape, profile: Profile, machine: Machine, deployment: Deploy
     loads: dict[int, float] = defaultdict(float)
     for (name, index), ns in tasks.items():
         loads[placed[name][index]] += ns
-    period, bottleneck = max(model.limits(loads, tasks))
+    moving = machine.moving(model.moved(placed))
+    period, bottleneck = max(chain(model.limits(loads, tasks), moving))
     rate = 1e9 / period if period else math.inf
     counts = {name: len(places) for name, places in placed.items()}
     runs = {flow: model.run_length(flow, counts[flow.source], counts[flow.target]) for flow in shape.flows}
@@ -119,8 +129,29 @@ class CostModel:
             number = self.emitted[flow.source, flow.stream]
             length = self.run_length(flow, len(placed[flow.source]), count)
             for index in range(count):
-                yield (name, index), number / length * self._profile.run_ns * _part(flow, index, count)
+                yield (name, index), number / length * self._profile.run_ns * part_of(flow, index, count)
             yield from self._ways(flow, placed[flow.source], placed[name])
+
+    def moved(self, placed: Mapping[str, tuple[int, ...]]) -> dict[tuple[int, int], float]:
+        """Bytes that are moved for each tuple of a spout, by the place they are at and that they go to.
+
+        Args:
+            placed: the places of the tasks of all components.
+        """
+        found: dict[tuple[int, int], float] = defaultdict(float)
+        for name, places in placed.items():
+            for place in places:
+                own = self._profile.components[name].memory * self.processed[name] / len(places)
+                found[place, place] += own
+        for flow in self._shape.flows:
+            size = self._profile.components[flow.source].streams[flow.stream].size
+            sources, targets = placed[flow.source], placed[flow.target]
+            each = self.emitted[flow.source, flow.stream] / len(sources) * size
+            for other, reached in enumerate(targets):
+                for place in sources:
+                    if place != reached:
+                        found[place, reached] += each * part_of(flow, other, len(targets))
+        return found
 
     def run_length(self, flow: Flow, sources: int, targets: int) -> float:
         """The mean length of a consumer's runs of a flow, for so many tasks of its producer and its own.
@@ -156,6 +187,7 @@ class CostModel:
         ns = cost.ns * self.processed[name]
         for flow in self._shape.into[name]:
             number = self.emitted[flow.source, flow.stream]
+            number *= self._shape.node(name).most if flow.spread is Spread.ALL else 1
             special = cost.inputs.get(f"{flow.source}/{flow.stream}", cost.ns)
             ns += (special - cost.ns + self._profile.jumbo_ns / self._profile.jumbo_tuples / 2) * number
         for flow in (flow for flow in self._shape.flows if flow.source == name):
@@ -171,7 +203,7 @@ class CostModel:
         cost = self._profile.components[flow.source].streams[flow.stream]
         each = self.emitted[flow.source, flow.stream] / len(sources)
         for other, reached in enumerate(targets):
-            part = each * _part(flow, other, len(targets))
+            part = each * part_of(flow, other, len(targets))
             for index, place in enumerate(sources):
                 if part and place != reached:
                     fetch = self._machine.fetch(place, reached, cost.size)
@@ -179,8 +211,14 @@ class CostModel:
                     yield (flow.target, other), part * (cost.decode_ns + fetch)
 
 
-def _part(flow: Flow, index: int, tasks: int) -> float:
-    """The part of a stream that a consumer's task gets."""
+def part_of(flow: Flow, index: int, tasks: int) -> float:
+    """The part of a stream that a consumer's task gets.
+
+    Args:
+        flow: the stream's way to the consumer.
+        index: of the consumer's task.
+        tasks: how many the consumer has.
+    """
     if flow.spread is Spread.ALL:
         return 1.0
     if flow.spread is Spread.ONE:

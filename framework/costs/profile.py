@@ -34,6 +34,8 @@ class ComponentCost:
     """Where tuples of one input stream take another time than `ns`: by ``source/stream``."""
     share: float = 1.0
     """Of a spout: its part of all tuples that spouts bring."""
+    memory: float = 0.0
+    """Bytes of a place's memory that each tuple has read and written, beside what is fetched of it."""
     turn: float = 0.0
     """Of a spout: tuples that it brings at once; 0: it is not known."""
 

@@ -6,12 +6,12 @@ import random
 from dataclasses import dataclass, field
 
 from framework.costs import CostModel, Deployment
-from framework.optimizing.local import bound_of
+from framework.optimizing.bounds import bound
 from framework.optimizing.problem import Found, Problem
 
 
 def _found(problem: Problem, deployment: Deployment, considered: int = 1) -> Found:
-    return Found(deployment, problem.predicted(deployment), bound_of(problem), considered)
+    return Found(deployment, problem.predicted(deployment), bound(problem), considered)
 
 
 def _places(problem: Problem) -> list[int]:

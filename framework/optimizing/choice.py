@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from framework.optimizing.baselines import FirstFit, Random, RoundRobin
+from framework.optimizing.counts import Counts
 from framework.optimizing.exact import Exact, TooLarge
 from framework.optimizing.local import Local
 from framework.optimizing.problem import Found, Optimizer, Problem
+from framework.optimizing.rlas import Rlas
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,7 @@ class Best:
 
 
 OPTIMIZERS: Mapping[str, Optimizer] = {
-    found.name: found for found in (Best(), Exact(), Local(), RoundRobin(), FirstFit(), Random())
+    found.name: found
+    for found in (Best(), Exact(), Local(), Counts(), Rlas(ratio=1), RoundRobin(), FirstFit(), Random())
 }
 """By name."""

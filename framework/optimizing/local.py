@@ -10,7 +10,8 @@ import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from framework.costs import CostModel, Deployment
+from framework.costs import Deployment
+from framework.optimizing.bounds import bound
 from framework.optimizing.problem import Found, Problem
 
 Places = tuple[int, ...]
@@ -36,22 +37,7 @@ class Local:
         ends = [climb.up(plan) for plan in _starts(problem, self.starts, draw)]
         tasks = max(ends, key=climb.rank)
         prediction = problem.predicted(Deployment(tasks))
-        return Found(Deployment(tasks), prediction, bound_of(problem), climb.considered)
-
-
-def bound_of(problem: Problem) -> float:
-    """Tuples of spouts a second that no deployment exceeds.
-
-    All work, without merging and crossing, shared evenly by all cores; and the most that a task of each
-    component can take, with as many of them as there may be.
-    """
-    model = CostModel(problem.shape, problem.profile, problem.machine)
-    cores = min(problem.machine.cores, sum(place.cores for place in problem.machine.places))
-    even = sum(map(model.least_ns, problem.shape.names)) / cores
-    heaviest = max(model.least_ns(name) / min(problem.most(name), cores) for name in problem.shape.names)
-    slowest = max((1e9 / rate * model.processed[n] for n, rate in problem.profile.rates.items()), default=0.0)
-    period = max(even, heaviest, slowest)
-    return 1e9 / period if period else float("inf")
+        return Found(Deployment(tasks), prediction, bound(problem), climb.considered)
 
 
 def _starts(problem: Problem, count: int, draw: random.Random) -> Iterator[dict[str, Places]]:

@@ -60,7 +60,9 @@ def test_the_best_plan_is_written_and_runs(viper: Viper, known: Path) -> None:
     assert ran.exit_code == ExitCode.OK, ran.output
 
 
-@pytest.mark.parametrize("optimizer", ["best", "exact", "local", "round-robin", "first-fit", "random"])
+@pytest.mark.parametrize(
+    "optimizer", ["best", "exact", "local", "counts", "rlas", "round-robin", "first-fit", "random"]
+)
 def test_every_optimizer_is_there_by_name(viper: Viper, known: Path, optimizer: str) -> None:
     found = viper(
         "plan", "doubling", "--profile", str(known), "--optimizer", optimizer, "--json", "--workers", "2"

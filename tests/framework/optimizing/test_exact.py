@@ -8,7 +8,7 @@ from itertools import chain, combinations_with_replacement, product
 import pytest
 
 from framework.costs import Deployment, Machine, Place
-from framework.optimizing import Exact, Local, Problem, Random, TooLarge, bound_of
+from framework.optimizing import Exact, Local, Problem, Random, TooLarge, bound
 from tests.framework.costs.shapes import COSTS, WORDS, drawn
 
 
@@ -40,7 +40,7 @@ def test_it_is_what_brute_force_finds(seed: int) -> None:
 def test_nor_is_any_of_many_plans_better(seed: int) -> None:
     problem = drawn(seed, 7, 4, 2)
     found, draw = Exact().best(problem), random.Random(seed)
-    assert found.prediction.rate <= bound_of(problem) * 1.000001
+    assert found.prediction.rate <= bound(problem) * 1.000001
     for _ in range(100):
         assert problem.predicted(Random.drawn(problem, draw)).rate <= found.prediction.rate * 1.000001
 

@@ -1,0 +1,177 @@
+"""A planner for many cores: it decides how many tasks of a component a place has, not where each task goes.
+
+Tasks of a component are alike, so a plan is a table of numbers by component and place. The planner fills
+places by shares for the shortest period at which that goes up, makes whole tasks of the shares, and then
+moves tasks from place to place as long as this helps.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from itertools import product
+
+from framework.costs import Deployment
+from framework.costs.shape import Spread
+from framework.optimizing.bounds import least_work
+from framework.optimizing.boxes import bound_by_boxes
+from framework.optimizing.fetching import bound_with_fetches
+from framework.optimizing.filling import filled, rounded
+from framework.optimizing.parts import local_tasks
+from framework.optimizing.problem import Found, Problem
+from framework.optimizing.shares import Share, Shares
+
+Table = dict[str, list[int]]
+"""Tasks by component and place."""
+
+STEPS = 30
+"""Halvings of the interval in which the shortest period lies."""
+FINENESS = (1, 2, 3)
+"""Tasks for each one that a component needs at least: smaller ones fill a place better, and wait for each
+other more often."""
+
+NORM = 24
+"""A sum of such powers is nearly the greatest of them, and still tells whether the others become less."""
+EQUAL = 1e-9
+
+
+class Counts:
+    """The planner.
+
+    Args:
+        moves: moves of tasks that it tries at most for each table.
+        fineness: tasks for each one that is needed; all of these are tried.
+    """
+
+    def __init__(self, moves: int = 8_000, fineness: tuple[int, ...] = FINENESS) -> None:
+        self._moves = moves
+        self._fineness = fineness
+
+    @property
+    def name(self) -> str:
+        """As it is called on the command line."""
+        return "counts"
+
+    def best(self, problem: Problem) -> Found:
+        """The best of a few tables.
+
+        `Found.considered` is the number of all tables that were evaluated, and `Found.bound` a sound one that
+        knows of fetches.
+
+        Args:
+            problem: what to plan.
+
+        Raises:
+            ValueError: there is a component that may have no task.
+        """
+        for name in problem.shape.names:
+            if problem.most(name) < 1:
+                raise ValueError(f"{name} may have {problem.most(name)} tasks, and needs one")
+        limit = bound_with_fetches(problem)
+        shares, period = _shortest(Shares(problem, least_work(problem)), limit)
+        best: Found | None = None
+        considered = 0
+        for fineness in self._fineness:
+            table, tried = self._whole(problem, shares, period / fineness)
+            considered += tried
+            deployment = Deployment({name: _places(row) for name, row in table.items()})
+            prediction = problem.predicted(deployment)
+            if best is None or prediction.rate > best.prediction.rate:
+                best = Found(deployment, prediction, limit, considered)
+        assert best is not None, "some fineness is tried"
+        limit = bound_by_boxes(problem, best.prediction.rate)
+        return Found(best.deployment, best.prediction, limit, considered)
+
+    def _whole(self, problem: Problem, shares: Mapping[str, Share], period: float) -> tuple[Table, int]:
+        """A table whose tasks take a period each at most, if they may be so many, and the tables tried."""
+        light = Shares(problem, least_work(problem))
+        counts = {name: _needed(light, name, shares, period) for name in problem.shape.names}
+        tasks = local_tasks(problem, counts)
+        work = {name: sum(tasks[name, index] for index in range(counts[name])) for name in counts}
+        return _improved(Shares(problem, work), rounded(shares, counts), self._moves)
+
+
+def _shortest(model: Shares, limit: float) -> tuple[dict[str, Share], float]:
+    """The shares of the shortest period at which places can be filled, and this period."""
+    low = 0.0 if math.isinf(limit) else 1e9 / limit
+    high = max(low, 1.0)
+    order = model.problem.shape.names
+    while (best := filled(model, high, 0, order)) is None:
+        high *= 2
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        found = filled(model, middle, 0, order)
+        if found is None:
+            low = middle
+        else:
+            best, high = found, middle
+    return best, high
+
+
+def _needed(model: Shares, name: str, shares: Mapping[str, Share], period: float) -> int:
+    """Tasks that a component needs so that none takes longer than a period, within what it may have."""
+    problem = model.problem
+    spreads = {flow.spread for flow in problem.shape.into[name]}
+    if spreads & {Spread.ONE, Spread.ALL}:
+        return problem.least(name)  # more of them do not share the work
+    costs = model.loads(shares).costs[name]
+    longest = max(cost for cost, share in zip(costs, shares[name], strict=True) if share)
+    return max(problem.least(name), min(problem.most(name), math.ceil(longest / period - 1e-9)))
+
+
+def _improved(model: Shares, table: Table, moves: int) -> tuple[Table, int]:
+    """Takes any move that makes a table better, until none does or so many have been tried."""
+    worth = _worth(model, table)
+    tried = 1
+    is_better = True
+    while is_better and tried < moves:
+        is_better = False
+        for name, place, other, number in _moves(model, table):
+            if table[name][place] < number or tried >= moves:
+                continue
+            changed = {**table, name: _moved(table[name], place, other, number)}
+            tried += 1
+            value = _worth(model, changed)
+            if value < worth * (1 - EQUAL):
+                table, worth, is_better = changed, value, True
+    return table, tried
+
+
+def _worth(model: Shares, table: Table) -> float:
+    """What a better table has less of: its period, nearly, and what other places are loaded with as well."""
+    counts = {name: sum(row) for name, row in table.items()}
+    shares = {name: [each / counts[name] for each in row] for name, row in table.items()}
+    loads = model.loads(shares)
+    machine = model.problem.machine
+    longest = max(
+        loads.costs[name][place] / counts[name]
+        for name, row in table.items()
+        for place, each in enumerate(row)
+        if each
+    )
+    held = [load / of.cores for load, of in zip(loads.places, machine.places, strict=True)]
+    held += [longest, sum(loads.places) / machine.cores]
+    largest = max(held)
+    return largest * sum((each / largest) ** NORM for each in held) ** (1 / NORM) if largest else 0.0
+
+
+def _moves(model: Shares, table: Table) -> Iterator[tuple[str, int, int, int]]:
+    """Of each component half of its tasks of a place, or one of them, to another place."""
+    bound = {name for names in model.problem.together for name in names}
+    places = range(len(model.problem.machine.places))
+    for name in table:
+        for place, other in product(places, repeat=2) if name not in bound else ():
+            if place != other and (here := table[name][place]):
+                for number in sorted({1, (here + 1) // 2}, reverse=True):
+                    yield name, place, other, number
+
+
+def _moved(row: list[int], place: int, other: int, number: int) -> list[int]:
+    changed = list(row)
+    changed[place] -= number
+    changed[other] += number
+    return changed
+
+
+def _places(row: list[int]) -> tuple[int, ...]:
+    return tuple(place for place, each in enumerate(row) for _ in range(each))

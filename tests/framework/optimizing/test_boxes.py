@@ -1,0 +1,35 @@
+from itertools import product
+
+import pytest
+
+from framework.optimizing.boxes import bound_by_boxes
+from framework.optimizing.fetching import bound_with_fetches
+from tests.framework.optimizing.problems import best_rate, chain, drawn, sockets
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_no_plan_exceeds_the_bound(seed: int) -> None:
+    problem = drawn(seed, sockets(2, 1, 60.0))
+    counts = [dict(zip(problem.shape.names, each, strict=True)) for each in product((1, 2), repeat=4)]
+    best = max(best_rate(problem, each) for each in counts)
+    found = bound_by_boxes(problem, best / 2, boxes=2_000, steps=12)
+    assert best <= found * (1 + 1e-9), seed
+
+
+@pytest.mark.parametrize("places", [2, 3])
+def test_no_plan_of_a_pair_exceeds_the_bound(places: int) -> None:
+    problem = chain({"spout": 300, "bolt": 700}, sockets(places, 1, 250.0))
+    counts = [{"spout": one, "bolt": other} for one, other in product((1, 2, 3, 4), repeat=2)]
+    best = max(best_rate(problem, each) for each in counts)
+    assert best <= bound_by_boxes(problem, best / 2, boxes=3_000, steps=12) * (1 + 1e-9)
+
+
+def test_a_producer_takes_room_from_its_consumer() -> None:
+    problem = chain({"spout": 300, "bolt": 700}, sockets(2, 1, 250.0))
+    assert bound_by_boxes(problem, 1e5, steps=10) < 0.97 * bound_with_fetches(problem)
+
+
+def test_more_boxes_give_no_worse_a_bound() -> None:
+    problem = chain({"spout": 3000, "bolt": 7000}, sockets(4, 1, 2500.0))
+    few, many = (bound_by_boxes(problem, 1e4, boxes, steps=12) for boxes in (2, 2_000))
+    assert many < few <= bound_with_fetches(problem)
