@@ -40,7 +40,8 @@ def drawn(seed: int, most_components: int, workers: int, most_tasks: int) -> Pro
         nodes.append(Node(f"c{at}", is_spout, 1 if is_spout else draw.randint(1, most_tasks)))
         for source in draw.sample(range(at), draw.randint(1, min(2, at))) if not is_spout else ():
             # Components that get all of a stream keep their number of tasks.
-            spreads = (Spread.TURNS, Spread.KEYS, Spread.KEYS, *((Spread.ALL,) if nodes[at].most == 1 else ()))
+            everywhere = (Spread.ALL,) if nodes[at].most == 1 else ()
+            spreads = (Spread.TURNS, Spread.KEYS, Spread.KEYS, *everywhere)
             spread = draw.choice(spreads)
             flows.append(Flow(f"c{source}", "s", f"c{at}", spread, draw.choice((1, 8))))
     for node in nodes:
