@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,21 @@ def test_an_address_is_where_its_smallest_network_is(path: None, seed: int) -> N
     wanted = [place_of(networks, address) for address in at]
     assert [places.find(address) for address in at] == wanted
     assert wanted.count(None) > 20
+
+
+@pytest.mark.parametrize("module", ["brisk.log_processing", "brisk.batches"])
+def test_bolts_find_the_ends_of_networks(path: None, module: str) -> None:
+    networks, chance = part("brisk.networks").drawn(5), random.Random(5)
+    at = []
+    for first, bits, *_ in chance.sample(networks, 150):
+        at += [first, first + (1 << 32 - bits) - 1]
+    wanted = [place for place in (place_of(networks, address) for address in at) if place is not None]
+    texts = [[".".join(map(str, address.to_bytes(4)))] for address in at]
+    # Numbers that are too large, and would lie in a network if they were carried over.
+    texts += [[f"{first}.256.3.4"] for first in range(1, 50)] + [["7.2.300.4"], ["8.2.3.999"], ["256.0.0.0"]]
+    bolt = part(module).Geography(seed=5)
+    assert run_bolt(bolt, texts, schema={"address": "string not null"}).emitted() == wanted
+    assert len(wanted) == 300
 
 
 def test_the_table_has_networks_of_all_sizes(path: None) -> None:
@@ -194,3 +210,21 @@ def test_a_transaction_with_an_unknown_state_is_told(path: None, record: str) ->
         predictor = part(module).Predictor
         with pytest.raises(ValueError, match=f"record '{record}': expected record,state"):
             run_bolt(predictor, [["e", "r,LNL"], ["e", record]], schema=schema, key=["entity"])
+
+
+def test_what_is_just_at_a_threshold_is_not_told(path: None, tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    model.write_text("A,B\n0.25,0.75\n0.5,0.5\n")
+    transactions = [["e", "1,A"], ["e", "2,A"], ["e", "3,B"], ["e", "4,B"]]
+    records = dict.fromkeys(("entity", "record"), "string not null")
+    readings = {"device": "string not null", **dict.fromkeys(("average", "value"), "float64 not null")}
+    for module in ("brisk.fraud_detection", "brisk.batches"):
+        given = {"model": str(model), "window": 2, "threshold": 0.5}
+        predictor = run_bolt(
+            part(module).Predictor, transactions, schema=records, key=["entity"], kwargs=given
+        )
+        assert predictor.emitted() == [("e", 0.75, "A,A")]
+    for module in ("brisk.spike_detection", "brisk.batches"):
+        far = [["d", 10.0, 12.5], ["d", 10.0, 12.75], ["d", 10.0, 7.5], ["d", 10.0, 7.25]]
+        detector = run_bolt(part(module).Detector, far, schema=readings, kwargs={"threshold": 0.25})
+        assert [value for _, _, value, _ in detector.emitted()] == [12.75, 7.25]
