@@ -281,7 +281,8 @@ def test_what_is_repeated_exactly_is_counted_once_between_tasks(tmp_path: Path) 
     options = {"viper__recovery": "exact", "topology__acker__executors": 0, "kill__seed": 1, **files}
     plain = INLINE.run(builder, kills=0, **options)
     (tmp_path / "written").unlink()
-    found = PROCESSES.run(builder, kills=3, viper__worker__restart__tries=20, **options)
+    early = {"kill__bits": 5, "viper__jumbo__size": 8}  # none comes to its end before its death
+    found = PROCESSES.run(builder, kills=3, viper__worker__restart__tries=20, **options, **early)
     assert found.incidents
     for task, undisturbed in zip(found.statistics.tasks, plain.statistics.tasks, strict=True):
         assert [(one.task, one.tuples) for one in task.inputs] == [
