@@ -27,12 +27,12 @@ def test_all_that_is_overfed_is_scaled() -> None:
     assert found.gap == pytest.approx(0.0)
 
 
-def test_what_lies_far_down_the_stream_does_not_take_all_replicas() -> None:
-    # The bound is 180 ns a tuple, at which three of the last ones would leave a single one of the bolt.
-    problem = chain({"spout": 100, "bolt": 300, "last": 500}, sockets(1, 5, 0.0))
+def test_no_component_takes_replicas_for_tuples_that_cannot_come() -> None:
+    # For as much as six cores could process without a rest, the bolt would take four of them.
+    problem = chain({"spout": 100, "bolt": 900, "last": 700}, sockets(1, 6, 0.0))
     found = Rlas(ratio=1).best(problem)
-    assert [found.deployment.count(name) for name in ("spout", "bolt", "last")] == [1, 2, 2]
-    assert found.prediction.rate == pytest.approx(4e6)
+    assert [found.deployment.count(name) for name in ("spout", "bolt", "last")] == [1, 3, 2]
+    assert found.prediction.rate == pytest.approx(1e9 / 350)
 
 
 def test_the_last_replica_goes_to_the_overfed_component_behind() -> None:
