@@ -16,7 +16,7 @@ def test_an_overfed_bolt_gets_the_replicas_that_its_producer_calls_for() -> None
     assert found.prediction.rate == pytest.approx(1e9 / 100)
 
 
-def test_the_bottleneck_behind_is_found_first() -> None:
+def test_all_that_is_overfed_is_scaled() -> None:
     problem = chain({"spout": 100, "bolt": 200, "last": 400}, sockets(1, 7, 0.0))
     found = Rlas(ratio=1).best(problem)
     assert {name: found.deployment.count(name) for name in found.deployment.tasks} == {
@@ -25,6 +25,20 @@ def test_the_bottleneck_behind_is_found_first() -> None:
         "last": 4,
     }
     assert found.gap == pytest.approx(0.0)
+
+
+def test_no_component_takes_replicas_for_tuples_that_cannot_come() -> None:
+    # For as much as six cores could process without a rest, the bolt would take four of them.
+    problem = chain({"spout": 100, "bolt": 900, "last": 700}, sockets(1, 6, 0.0))
+    found = Rlas(ratio=1).best(problem)
+    assert [found.deployment.count(name) for name in ("spout", "bolt", "last")] == [1, 3, 2]
+    assert found.prediction.rate == pytest.approx(1e9 / 350)
+
+
+def test_the_last_replica_goes_to_the_overfed_component_behind() -> None:
+    problem = chain({"spout": 100, "bolt": 200, "last": 400}, sockets(1, 7, 0.0))
+    found = Rlas(ratio=1, replicas=4).best(problem)
+    assert [found.deployment.count(name) for name in ("spout", "bolt", "last")] == [1, 1, 2]
 
 
 def test_spouts_are_scaled_when_nothing_else_is_overfed() -> None:
