@@ -16,6 +16,7 @@ from framework.cli.flux import flux
 from framework.cli.graph import graph
 from framework.cli.init import init
 from framework.cli.plan import plan
+from framework.cli.profile import profile
 from framework.cli.ps import ps
 from framework.cli.run import run
 from framework.cli.scale import scale
@@ -45,6 +46,6 @@ def main(ctx: click.Context, debug: bool) -> None:
 
 
 _RUNNING = (run, ps, top, ui, stop, checkpoint, scale, stacks, state)
-_LOOKING = (validate, graph, plan, diff, config, doctor, flux, init, completion)
+_LOOKING = (validate, graph, plan, profile, diff, config, doctor, flux, init, completion)
 for _command in (*_RUNNING, *_LOOKING):
     main.add_command(_command)

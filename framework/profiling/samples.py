@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 
@@ -52,6 +52,15 @@ class Sample:
         consumed = {way.partition("/")[2] for way in self.sent}
         return sum(count for name, count in self.processed.items() if name not in consumed)
 
+    def at_speed(self, factor: float) -> Sample:
+        """The same as if all processor time had been so many times as long.
+
+        Args:
+            factor: above 1 where the machine was faster at that time than it usually is.
+        """
+        tasks = {name: replace(task, cpu_ns=task.cpu_ns * factor) for name, task in self.tasks.items()}
+        return replace(self, tasks=tasks)
+
     def loads_ns(self) -> dict[int, float]:
         """Processor time of each worker for each tuple that spouts brought."""
         loads: dict[int, float] = defaultdict(float)
@@ -74,8 +83,9 @@ def sample_of(report: Mapping[str, Any]) -> Sample:
     statistics = report["statistics"]
     tasks: dict[str, TaskSample] = {}
     places: dict[str, int] = {}
+    measured = {f"{t['component']}:{t['task']}": t["cpu_s"] for t in statistics.get("tasks", ())}
     for executor in statistics["executors"]:
-        for name, ns in _cpu(executor):
+        for name, ns in _cpu(executor, measured):
             tasks[name] = TaskSample(component_of(name), ns)
             places[name] = executor["worker"]
     sent: dict[str, tuple[int, int, int]] = {}
@@ -100,11 +110,10 @@ def sample_of(report: Mapping[str, Any]) -> Sample:
     return Sample(tasks, places, emitted, processed, sent, crossed, means, report["elapsed_s"])
 
 
-def _cpu(executor: Mapping[str, Any]) -> list[tuple[str, float]]:
+def _cpu(executor: Mapping[str, Any], measured: Mapping[str, float]) -> list[tuple[str, float]]:
     names, busy = executor["tasks"], executor["busy_s"]
-    own = executor.get("task_cpu_s")
-    if own:
-        return [(name, cpu * 1e9) for name, cpu in zip(names, own, strict=True)]
+    if all(name in measured for name in names):
+        return [(name, measured[name] * 1e9) for name in names]
     whole = sum(busy) or 1.0
     return [(name, executor["cpu_s"] * 1e9 * part / whole) for name, part in zip(names, busy, strict=True)]
 

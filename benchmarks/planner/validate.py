@@ -1,0 +1,104 @@
+"""How well a profile predicts plans that it was not fitted to.
+
+A profile is fitted to some plans, as ``viper profile`` does; then others are run, all of them in turn, and the medians
+of their runs are compared with the predictions: processor time for each tuple of a spout at the busiest worker, and
+tuples a second. The same is told of a profile without a term for runs. At last the lengths of runs are compared, which
+the model derives from groupings and numbers of tasks alone.
+
+    python benchmarks/planner/validate.py [TARGET] [--plans 8] [--others 10] [--runs 3] [--times 5] [--seconds 3]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from framework.config import resolve
+from framework.costs import Deployment, Profile, Shape
+from framework.loading import load_any
+from framework.planning import make_plan
+from framework.profiling import Profiler, Sample, deployments, fit, machine_of, shape_of
+from framework.profiling.accuracy import Comparison, compared, percentile
+from framework.profiling.shapes import fixed_tasks
+
+TARGET = str(Path(__file__).parents[2] / "topologies" / "wordcount.yaml")
+
+
+def main() -> None:
+    """Measure, compare, and print."""
+    given = _arguments()
+    topology = load_any(given.target).topology
+    assert topology is not None, given.target
+    settings, problems = resolve(topology)
+    assert not problems, problems
+    plan = make_plan(topology, settings)
+    shape = shape_of(plan, given.workers)
+    plans = deployments(shape, fixed_tasks(plan), given.workers, given.plans + given.others, given.seed)
+    profiler = Profiler(["run", given.target], given.seconds, given.workers)
+    print(f"seed {given.seed}; {given.plans} plans to fit, {len(plans) - given.plans} others", flush=True)
+    known = profiler.measured(plans[: given.plans], given.runs, _tell)
+    others = profiler.measured(plans[given.plans :], given.times, _tell)
+    samples = [sample for of_plan in known.values() for sample in of_plan]
+    with_runs = _compared(shape, fit(shape, samples).profile, given.workers, plans[given.plans :], others)
+    profile = fit(shape, samples, with_runs=False).profile
+    without = _compared(shape, profile, given.workers, plans[given.plans :], others)
+    _print_errors("with a term for runs", with_runs)
+    _print_errors("without it", without)
+    _print_plans(plans[given.plans :], with_runs)
+    _print_lengths(with_runs)
+
+
+def _compared(
+    shape: Shape,
+    profile: Profile,
+    workers: int,
+    plans: Sequence[Deployment],
+    samples: dict[int, list[Sample]],
+) -> list[Comparison]:
+    machine = machine_of(workers)
+    return [compared(shape, profile, machine, plan, samples[number]) for number, plan in enumerate(plans)]
+
+
+def _print_errors(name: str, found: Sequence[Comparison]) -> None:
+    for what, errors in (
+        ("processor time of the busiest worker", [one.load_error for one in found]),
+        ("tuples a second", [one.rate_error for one in found]),
+    ):
+        middle, high = percentile(errors, 0.5), percentile(errors, 0.9)
+        print(f"{name:22} {what:38} median {middle:5.1%}  90th percentile {high:5.1%}  worst {max(errors):5.1%}")
+
+
+def _print_plans(plans: Sequence[Deployment], found: Sequence[Comparison]) -> None:
+    print("\nplan (places of tasks)  ns a tuple, predicted and measured; tuples a second, likewise")
+    for plan, one in zip(plans, found, strict=True):
+        placed = " ".join(f"{name}:{','.join(map(str, places))}" for name, places in plan.tasks.items())
+        print(
+            f"{placed:58} {one.predicted_ns:9,.0f} {one.measured_ns:9,.0f} "
+            f"{one.predicted_rate:9,.0f} {one.measured_rate:9,.0f}"
+        )
+
+
+def _print_lengths(found: Sequence[Comparison]) -> None:
+    print("\nlengths of runs, predicted and measured, by consumer")
+    for one in found:
+        for name, (predicted, measured) in one.lengths.items():
+            print(f"{name:12} {predicted:8.2f} {measured:8.2f}")
+
+
+def _tell(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("target", nargs="?", default=TARGET)
+    for name, value in (("plans", 8), ("others", 10), ("runs", 3), ("times", 5), ("workers", 2), ("seed", 1)):
+        parser.add_argument(f"--{name}", type=int, default=value)
+    parser.add_argument("--seconds", type=float, default=3.0)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
