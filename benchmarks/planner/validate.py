@@ -1,11 +1,11 @@
 """How well a profile predicts plans that it was not fitted to.
 
-A profile is fitted to some plans, as ``viper profile`` does; then others are run, all of them in turn, and the medians
-of their runs are compared with the predictions: processor time for each tuple of a spout at the busiest worker, and
-tuples a second. The same is told of a profile without a term for runs. At last the lengths of runs are compared, which
-the model derives from groupings and numbers of tasks alone.
+A profile is fitted to some plans, as ``viper profile`` does. Then others are run, all of them in turn, and
+the medians of their runs are compared with the predictions: processor time for each tuple of a spout at the
+busiest worker, and tuples a second. The same is told of a profile without a term for runs. At last the
+lengths of runs are compared, which the model derives from groupings and numbers of tasks alone.
 
-    python benchmarks/planner/validate.py [TARGET] [--plans 8] [--others 10] [--runs 3] [--times 5] [--seconds 3]
+    python benchmarks/planner/validate.py [TARGET] [--plans 8] [--others 10] [--runs 3] [--times 5]
 """
 
 from __future__ import annotations
@@ -67,7 +67,9 @@ def _print_errors(name: str, found: Sequence[Comparison]) -> None:
         ("tuples a second", [one.rate_error for one in found]),
     ):
         middle, high = percentile(errors, 0.5), percentile(errors, 0.9)
-        print(f"{name:22} {what:38} median {middle:5.1%}  90th percentile {high:5.1%}  worst {max(errors):5.1%}")
+        print(
+            f"{name:22} {what:38} median {middle:5.1%}  90th percentile {high:5.1%}  worst {max(errors):5.1%}"
+        )
 
 
 def _print_plans(plans: Sequence[Deployment], found: Sequence[Comparison]) -> None:

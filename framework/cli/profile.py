@@ -70,8 +70,8 @@ def profile(
 ) -> None:
     """Measure what the components of TARGET cost, and write it to a file.
 
-    TARGET is run several times, in different plans, with its own spouts and sinks: what these write is written
-    each time. What sinks print is dropped.
+    TARGET is run several times, in different plans, with its own spouts and sinks: files and tables are
+    written each time. What sinks print is dropped.
     """
     from framework.costs.file import ProfileFile, save
     from framework.planning import make_plan
@@ -140,7 +140,9 @@ def _lines(shape: Shape, done: Profiling, machine: Machine) -> Iterator[str]:
     )
     yield ""
     yield f"a run of tuples takes {found.run_ns:,.0f} ns, a jumbo tuple {found.jumbo_ns:,.0f} ns"
-    errors = [compared(shape, found, machine, p, done.samples[i]).load_error for i, p in enumerate(done.plans)]
+    errors = [
+        compared(shape, found, machine, p, done.samples[i]).load_error for i, p in enumerate(done.plans)
+    ]
     yield (
         f"the busiest workers of its own {len(errors)} plans are predicted with an error of "
         f"{percentile(errors, 0.5):.0%} (median), {max(errors):.0%} at most"

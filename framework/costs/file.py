@@ -119,11 +119,11 @@ def _lines(content: ProfileFile) -> Iterator[str]:
     yield from _numbers("rates", profile.rates, "")
     yield ""
     yield "# ns: for each tuple that a component processes; of a spout, that it brings."
-    yield "# share: the part of all tuples that a spout brings. turn: tuples that it brings at once, 0: unknown."
+    yield "# share: the part of all tuples that a spout brings; turn: tuples that it brings at once, or 0."
     yield "# inputs: other ns, for tuples of an input that take another time: {component/stream: ns}."
-    yield "# streams: selectivity is tuples emitted for each one processed; size is bytes of a tuple on its way"
-    yield "# to another process; ns is added for each tuple emitted, encode_ns where it leaves the process,"
-    yield "# and decode_ns where it arrives in another one."
+    yield "# streams: selectivity is tuples emitted for each one processed; size is bytes of a tuple on its"
+    yield "# way to another process; ns is added for each tuple emitted, encode_ns where it leaves its"
+    yield "# process, and decode_ns where it arrives in another one."
     yield "components:" if profile.components else "components: {}"
     for name, cost in profile.components.items():
         yield from _component(name, cost)

@@ -16,8 +16,8 @@ def hardware_lines(hardware: Hardware | None) -> Iterator[str]:
         return
     yield ""
     yield "# The machine of the measurements. Nothing here is part of a prediction."
-    yield "# caches: those that several processors share, in bytes. crossings: nanoseconds until a change that"
-    yield "# one processor makes to a cache line is seen by another one."
+    yield "# caches: those that several processors share, in bytes. crossings: nanoseconds until a change"
+    yield "# that one processor makes to a cache line is seen by another one."
     yield "machine:"
     yield f"  model: {quoted(hardware.model)}"
     yield f"  cpus: {_listed(hardware.cpus)}"

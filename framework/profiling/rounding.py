@@ -19,9 +19,7 @@ def rounded(profile: Profile, digits: int) -> Profile:
         return float(f"{number:.{digits}g}")
 
     def stream(cost: StreamCost) -> StreamCost:
-        return StreamCost(
-            *map(short, (cost.selectivity, cost.size, cost.ns, cost.encode_ns, cost.decode_ns))
-        )
+        return StreamCost(*map(short, (cost.selectivity, cost.size, cost.ns, cost.encode_ns, cost.decode_ns)))
 
     def component(cost: ComponentCost) -> ComponentCost:
         return ComponentCost(

@@ -29,8 +29,8 @@ def shape_of(plan: Plan, most: int) -> Shape:
     """What a model has to know of a topology.
 
     A bolt may get another number of tasks where its output cannot depend on it: where it declares that it is
-    stateless, or state by key and nothing else. So may one that has several tasks already, as whoever wrote it
-    has counted on that; but all others, and spouts, keep theirs.
+    stateless, or state by key and nothing else. So may one that has several tasks already, as its author has
+    counted on that; but all others, and spouts, keep theirs.
 
     Args:
         plan: of any number of tasks.
@@ -71,7 +71,7 @@ def _reasons(plan: Plan) -> Iterator[str]:
 
 def _is_free(plan: Plan, component: ComponentSpec) -> bool:
     traits = plan.traits[component.id]
-    if component.role is Role.SPOUT or traits.tables or traits.windowed and not traits.key_windows:
+    if component.role is Role.SPOUT or traits.tables or (traits.windowed and not traits.key_windows):
         return False
     kinds = {s.grouping.kind for s in plan.subscriptions if s.target == component.id}
     if kinds & {GroupingKind.GLOBAL, GroupingKind.ALL}:
