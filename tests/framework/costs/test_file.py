@@ -22,7 +22,7 @@ HARDWARE = Hardware(
 PROFILE = Profile(
     {
         "lines": ComponentCost(1536.5, {"default": StreamCost(1.0, 139.4, 0.5, 1078.0, 923.3)}, share=0.75),
-        "no": ComponentCost(1e-05, {"on": StreamCost(1 / 3), "a: b": StreamCost(2.0)}, {"lines/default": 7.0}),
+        "no": ComponentCost(1e-05, {"on": StreamCost(1 / 3), "a: b": StreamCost(2.0)}, {"lines/on": 7.0}),
     },
     run_ns=40.0,
     jumbo_ns=1e22,

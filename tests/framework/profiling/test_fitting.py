@@ -21,7 +21,7 @@ LINES, WORDS = 20_000, 25
 
 
 def made_up(plan: Deployment, draw: random.Random, noise: float) -> Sample:
-    """What a run of a plan would tell if tuples, runs and jumbo tuples took what they should, or nearly so."""
+    """What a run of a plan would tell if tuples, runs and jumbo tuples took what they should, or nearly."""
     tasks: dict[str, TaskSample] = {}
     places: dict[str, int] = {}
     for name, own in plan.tasks.items():
