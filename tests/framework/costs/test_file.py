@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -55,6 +56,13 @@ profiles = st.builds(
 def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
     save(tmp_path / "words.yaml", WHOLE)
     assert load(tmp_path / "words.yaml") == WHOLE
+
+
+def test_other_readers_of_yaml_find_the_same_names() -> None:
+    found = yaml.safe_load(as_yaml(WHOLE))
+    assert list(found["components"]) == ["lines", "no"]
+    assert list(found["components"]["no"]["streams"]) == ["on", "a: b"]
+    assert found["machine"]["model"] == HARDWARE.model
 
 
 def test_a_profile_that_was_not_measured_has_no_machine() -> None:
