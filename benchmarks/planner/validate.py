@@ -5,12 +5,16 @@ the medians of their runs are compared with the predictions: processor time for 
 busiest worker, and tuples a second. The same is told of a profile without a term for runs. At last the
 lengths of runs are compared, which the model derives from groupings and numbers of tasks alone.
 
+Tuples a second are those of whole runs, their start included, and can only be compared on a machine that does
+nothing else. So the load of the machine is printed too: with more than the workers, that comparison means nothing.
+
     python benchmarks/planner/validate.py [TARGET] [--plans 8] [--others 10] [--runs 3] [--times 5]
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -37,6 +41,7 @@ def main() -> None:
     shape = shape_of(plan, given.workers)
     plans = deployments(shape, fixed_tasks(plan), given.workers, given.plans + given.others, given.seed)
     profiler = Profiler(["run", given.target], given.seconds, given.workers)
+    before = os.getloadavg()[0]
     print(f"seed {given.seed}; {given.plans} plans to fit, {len(plans) - given.plans} others", flush=True)
     known = profiler.measured(plans[: given.plans], given.runs, _tell)
     others = profiler.measured(plans[given.plans :], given.times, _tell)
@@ -44,6 +49,8 @@ def main() -> None:
     with_runs = _compared(shape, fit(shape, samples).profile, given.workers, plans[given.plans :], others)
     profile = fit(shape, samples, with_runs=False).profile
     without = _compared(shape, profile, given.workers, plans[given.plans :], others)
+    cores = len(os.sched_getaffinity(0))
+    print(f"load of the machine {before:.1f} before and {os.getloadavg()[0]:.1f} behind, on {cores} cores")
     _print_errors("with a term for runs", with_runs)
     _print_errors("without it", without)
     _print_plans(plans[given.plans :], with_runs)
