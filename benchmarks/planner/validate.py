@@ -6,7 +6,8 @@ busiest worker, and tuples a second. The same is told of a profile without a ter
 lengths of runs are compared, which the model derives from groupings and numbers of tasks alone.
 
 Tuples a second are those of whole runs, their start included, and can only be compared on a machine that does
-nothing else. So the load of the machine is printed too: with more than the workers, that comparison means nothing.
+nothing else. So the load of the machine is printed too: where it is above the number of cores, that
+comparison means nothing.
 
     python benchmarks/planner/validate.py [TARGET] [--plans 8] [--others 10] [--runs 3] [--times 5]
 """
