@@ -4,6 +4,7 @@ ViperError
 ├── TopologyError (ValueError)     a topology that must not start; carries all its problems
 ├── ConfigError (ValueError)       a configuration file, variable or option that cannot be used
 ├── LoadError (ValueError)         a target that names no topology
+├── ProfileError (ValueError)      a file of costs that cannot be used; carries all its problems
 ├── RecordingError (ValueError)    a recording that cannot be written, read or replayed
 ├── PlaceError (ValueError)        a report of a run that another run cannot go on from
 │   └── CheckpointError            a checkpoint that cannot be read, or gone on from
@@ -54,6 +55,18 @@ class ConfigError(ViperError, ValueError):
 
 class LoadError(ViperError, ValueError):
     """A target (file or module) that names no topology."""
+
+
+class ProfileError(ViperError, ValueError):
+    """A file of costs that cannot be used.
+
+    Attributes:
+        problems: every problem that was found, sorted by place; never empty.
+    """
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems: Sequence[Problem] = tuple(sorted(problems, key=lambda p: p.sort_key))
+        super().__init__("\n".join(str(problem) for problem in self.problems))
 
 
 class RecordingError(ViperError, ValueError):

@@ -1,120 +1,113 @@
-"""How far predictions are from plans that no profile was fitted to.
+"""How well a profile predicts plans that it was not fitted to.
 
-A topology is profiled, and then runs in other plans, which are drawn, in turn and several times each. For
-each of these the processor time of the busiest worker and the throughput, both medians of its runs, are
-compared with the model's, with and without the cost of runs; so are the lengths of runs. Nothing else should
-run meanwhile: processor time stands that to some degree, throughput does not.
+A profile is fitted to some plans, as ``viper profile`` does. Then others are run, all of them in turn, and
+the medians of their runs are compared with the predictions: processor time for each tuple of a spout at the
+busiest worker, and tuples a second. The same is told of a profile without a term for runs. At last the
+lengths of runs are compared, which the model derives from groupings and numbers of tasks alone.
 
-    python -m benchmarks.planner.validate TOPOLOGY [--plans N] [--fitted N] [--rounds N] [--seconds S]
-        [--workers N] [-o KEY=VALUE ...]
+Tuples a second are those of whole runs, their start included, and can only be compared on a machine that does
+nothing else. So the load of the machine is printed too: where it is above the number of cores, that
+comparison means nothing.
+
+    python benchmarks/planner/validate.py [TARGET] [--plans 8] [--others 10] [--runs 3] [--times 5]
 """
 
 from __future__ import annotations
 
 import argparse
-import random
-import statistics
+import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from pathlib import Path
 
-from benchmarks.running import print_row
-from framework.config import parse_option, resolve
-from framework.costs import Deployment, Machine, Profile, Shape, predict
-from framework.loading import load
+from framework.config import resolve
+from framework.costs import Deployment, Profile, Shape
+from framework.loading import load_any
 from framework.planning import make_plan
-from framework.profiling import Profiler, Sample, deployments, fit, fixed_tasks, machine_of, shape_of
-from framework.profiling.plans import drawn
+from framework.profiling import Profiler, Sample, deployments, fit, machine_of, shape_of
+from framework.profiling.accuracy import Comparison, compared, percentile
+from framework.profiling.shapes import fixed_tasks
 
-
-def others(
-    shape: Shape, fixed: dict[str, int], known: Sequence[Deployment], args: argparse.Namespace
-) -> Iterator[Deployment]:
-    """Plans that are not among those of the profile."""
-    seen, draw = {plan.key() for plan in known}, random.Random(77)
-    tries = 0
-    while len(seen) < len(known) + args.plans and tries < 1000:
-        tries += 1
-        plan = drawn(shape, fixed, args.workers, draw)
-        if plan.key() not in seen:
-            seen.add(plan.key())
-            yield plan
-
-
-def errors(
-    shape: Shape, profile: Profile, machine: Machine, plan: Deployment, samples: Sequence[Sample]
-) -> tuple[float, float]:
-    """Of the busiest worker's time for each tuple, and of throughput, relative."""
-    told = predict(shape, profile, machine, plan)
-    busiest = statistics.median(max(sample.loads_ns().values()) for sample in samples)
-    rate = statistics.median(sample.brought / sample.elapsed_s for sample in samples)
-    return max(told.loads.values()) / busiest - 1, told.rate / rate - 1
-
-
-def lengths(
-    shape: Shape, profile: Profile, machine: Machine, plan: Deployment, samples: Sequence[Sample]
-) -> Iterator[float]:
-    """Errors of the predicted lengths of runs, by consumer with one flow of several sources."""
-    told = predict(shape, profile, machine, plan)
-    for name, measured in samples[0].lengths.items():
-        flows = shape.into[name]
-        if len(flows) == 1 and measured:
-            yield told.runs[flows[0]] / measured - 1
-
-
-def summary(name: str, found: Sequence[float]) -> None:
-    """Print the median and the 90th percentile of the errors' sizes."""
-    sizes = sorted(map(abs, found))
-    if sizes:
-        at = min(int(len(sizes) * 0.9), len(sizes) - 1)
-        print_row((name, f"{statistics.median(sizes):.1%}", f"{sizes[at]:.1%}", len(sizes)), (-34, 8, 8, 5))
-
-
-def validate(args: argparse.Namespace) -> None:
-    """Profile, run the other plans, and print a line for each of them and for all."""
-    loaded = load(args.target)
-    assert loaded.topology is not None, loaded.problems
-    settings, problems = resolve(loaded.topology, options=dict(map(parse_option, args.option)))
-    assert not problems, problems
-    plan = make_plan(loaded.topology, settings)
-    shape, fixed, machine = shape_of(plan, args.workers), fixed_tasks(plan), machine_of(args.workers)
-    given = [text for option in args.option for text in ("-o", option)]
-    profiler = Profiler(["run", args.target, *given], args.seconds, args.workers)
-    known = deployments(shape, fixed, args.workers, args.fitted, seed=1)
-    found = profiler.profile(shape, known, args.rounds, lambda told: print(told, file=sys.stderr))
-    without = fit(shape, [s for of in found.samples.values() for s in of], with_runs=False).profile
-    plans = list(others(shape, fixed, known, args))
-    samples: list[list[Sample]] = [[] for _ in plans]
-    for _ in range(args.rounds):
-        for number, one in enumerate(plans):
-            samples[number].append(profiler.measure(one))
-    with_runs = [
-        errors(shape, found.fitted.profile, machine, p, s) for p, s in zip(plans, samples, strict=True)
-    ]
-    for one, (cpu, rate) in zip(plans, with_runs, strict=True):
-        print_row((f"{cpu:+.1%}", f"{rate:+.1%}", str(dict(one.tasks))), (8, 8, -70))
-    print_row((args.target, "median", "90th", "plans"), (-34, 8, 8, 5))
-    summary("time of the busiest worker", [cpu for cpu, _ in with_runs])
-    summary("throughput", [rate for _, rate in with_runs])
-    blind = [errors(shape, without, machine, p, s) for p, s in zip(plans, samples, strict=True)]
-    summary("time, without the cost of runs", [cpu for cpu, _ in blind])
-    profile = found.fitted.profile
-    summary(
-        "lengths of runs",
-        [e for p, s in zip(plans, samples, strict=True) for e in lengths(shape, profile, machine, p, s)],
-    )
+TARGET = str(Path(__file__).parents[2] / "topologies" / "wordcount.yaml")
 
 
 def main() -> None:
-    """Validate what was asked for."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("target")
-    parser.add_argument("--plans", type=int, default=12, help="that are predicted (12)")
-    parser.add_argument("--fitted", type=int, default=8, help="of the profile (8)")
-    parser.add_argument("--rounds", type=int, default=5, help="runs of each (5)")
-    parser.add_argument("--seconds", type=float, default=5.0, help="of a run at most (5)")
-    parser.add_argument("--workers", type=int, default=2, help="of plans at most (2)")
-    parser.add_argument("-o", "--option", action="append", default=[], help="KEY=VALUE of the configuration")
-    validate(parser.parse_args())
+    """Measure, compare, and print."""
+    given = _arguments()
+    topology = load_any(given.target).topology
+    assert topology is not None, given.target
+    settings, problems = resolve(topology)
+    assert not problems, problems
+    plan = make_plan(topology, settings)
+    shape = shape_of(plan, given.workers)
+    plans = deployments(shape, fixed_tasks(plan), given.workers, given.plans + given.others, given.seed)
+    profiler = Profiler(["run", given.target], given.seconds, given.workers)
+    before = os.getloadavg()[0]
+    print(f"seed {given.seed}; {given.plans} plans to fit, {len(plans) - given.plans} others", flush=True)
+    known = profiler.measured(plans[: given.plans], given.runs, _tell)
+    others = profiler.measured(plans[given.plans :], given.times, _tell)
+    samples = [sample for of_plan in known.values() for sample in of_plan]
+    with_runs = _compared(shape, fit(shape, samples).profile, given.workers, plans[given.plans :], others)
+    profile = fit(shape, samples, with_runs=False).profile
+    without = _compared(shape, profile, given.workers, plans[given.plans :], others)
+    cores = len(os.sched_getaffinity(0))
+    print(f"load of the machine {before:.1f} before and {os.getloadavg()[0]:.1f} behind, on {cores} cores")
+    _print_errors("with a term for runs", with_runs)
+    _print_errors("without it", without)
+    _print_plans(plans[given.plans :], with_runs)
+    _print_lengths(with_runs)
+
+
+def _compared(
+    shape: Shape,
+    profile: Profile,
+    workers: int,
+    plans: Sequence[Deployment],
+    samples: dict[int, list[Sample]],
+) -> list[Comparison]:
+    machine = machine_of(workers)
+    return [compared(shape, profile, machine, plan, samples[number]) for number, plan in enumerate(plans)]
+
+
+def _print_errors(name: str, found: Sequence[Comparison]) -> None:
+    for what, errors in (
+        ("processor time of the busiest worker", [one.load_error for one in found]),
+        ("tuples a second", [one.rate_error for one in found]),
+    ):
+        middle, high = percentile(errors, 0.5), percentile(errors, 0.9)
+        print(
+            f"{name:22} {what:38} median {middle:5.1%}  90th percentile {high:5.1%}  worst {max(errors):5.1%}"
+        )
+
+
+def _print_plans(plans: Sequence[Deployment], found: Sequence[Comparison]) -> None:
+    print("\nplan (places of tasks)  ns a tuple, predicted and measured; tuples a second, likewise")
+    for plan, one in zip(plans, found, strict=True):
+        placed = " ".join(f"{name}:{','.join(map(str, places))}" for name, places in plan.tasks.items())
+        print(
+            f"{placed:58} {one.predicted_ns:9,.0f} {one.measured_ns:9,.0f} "
+            f"{one.predicted_rate:9,.0f} {one.measured_rate:9,.0f}"
+        )
+
+
+def _print_lengths(found: Sequence[Comparison]) -> None:
+    print("\nlengths of runs, predicted and measured, by consumer")
+    for one in found:
+        for name, (predicted, measured) in one.lengths.items():
+            print(f"{name:12} {predicted:8.2f} {measured:8.2f}")
+
+
+def _tell(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("target", nargs="?", default=TARGET)
+    for name, value in (("plans", 8), ("others", 10), ("runs", 3), ("times", 5), ("workers", 2), ("seed", 1)):
+        parser.add_argument(f"--{name}", type=int, default=value)
+    parser.add_argument("--seconds", type=float, default=3.0)
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

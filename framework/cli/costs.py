@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from framework.costs import Profile, Shape
     from framework.optimizing import Found, Problem
     from framework.planning import Plan
 
@@ -109,30 +110,33 @@ def show_costs(plan: Plan, costs: Costs, workers: int | None, *, as_json: bool) 
 
 
 def _problem(plan: Plan, costs: Costs, workers: int | None) -> Problem:
-    from framework.costs.file import ProfileError, load
+    from framework.costs.file import load
+    from framework.errors import ProfileError
     from framework.optimizing import Problem
     from framework.profiling import deployment_of, fixed_tasks, machine_of, shape_of
+    from framework.topology import Place
+    from framework.topology import Problem as Mistake
 
     assert costs.profile is not None, "predictions are by a profile"
     cores = costs.cores or len(os.sched_getaffinity(0))
     places = workers or cores
     if costs.optimizer is None:
         places = len(deployment_of(plan).places_used())
-    shape, profile = shape_of(plan, places), load(costs.profile)
-    if missing := [name for name in shape.names if name not in profile.components]:
-        raise ProfileError(
-            f"{costs.profile}: found no costs of {', '.join(missing)}: expected those of all components of "
-            f"{plan.topology.name}; make the profile anew with viper profile"
-        )
-    if missing := [
-        f"{flow.source}/{flow.stream}"
-        for flow in shape.flows
-        if flow.stream not in profile.components[flow.source].streams
-    ]:
-        raise ProfileError(
-            f"{costs.profile}: found nothing of the stream {missing[0]}: expected its selectivity"
-        )
+    shape, profile = shape_of(plan, places), load(costs.profile).profile
+    if missing := list(_missing(shape, profile)):
+        place = Place(str(costs.profile))
+        told = f"which {plan.topology.name} has: make the profile anew with viper profile"
+        raise ProfileError([Mistake(place, f"found nothing of {what}, {told}") for what in missing])
     return Problem(shape, profile, machine_of(places, cores), fixed_tasks(plan))
+
+
+def _missing(shape: Shape, profile: Profile) -> Iterator[str]:
+    for name in shape.names:
+        if name not in profile.components:
+            yield f"component {name}"
+            continue
+        streams = dict.fromkeys(flow.stream for flow in shape.flows if flow.source == name)
+        yield from (f"stream {name}/{s}" for s in streams if s not in profile.components[name].streams)
 
 
 def _as_configured(plan: Plan, problem: Problem) -> Found:

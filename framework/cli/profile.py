@@ -1,23 +1,25 @@
-"""``viper profile``: what the components of a topology cost."""
+"""``viper profile``: measure what the components of a topology cost, for planning."""
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from framework.cli.choices import Choices, with_choices
+from framework.cli.messages import note
 from framework.cli.opening import accepted, chosen, open_target
 from framework.cli.parameters import target_argument
 from framework.cli.table import table
 from framework.prints import prints_to_stderr
 
 if TYPE_CHECKING:
-    from framework.costs import Profile
+    from framework.costs import Profile, Shape
+    from framework.costs.machine import Machine
+    from framework.planning import Plan
     from framework.profiling import Profiling
 
 
@@ -28,89 +30,136 @@ if TYPE_CHECKING:
     "-O",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File for the profile.  [default: NAME.profile.yaml]",
+    metavar="FILE",
+    help="Where the profile is written.  [default: NAME.profile.yaml]",
 )
 @click.option(
-    "-w",
-    "--workers",
-    type=click.IntRange(min=1),
-    help="Workers of the largest plans.  [default: as many as there are cores, at least 2]",
+    "--plans",
+    "count",
+    type=click.IntRange(min=2),
+    default=8,
+    show_default=True,
+    help="How many different plans are run.",
 )
-@click.option("--plans", type=click.IntRange(min=2), default=8, show_default=True, help="Different plans.")
-@click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Runs of each.")
+@click.option(
+    "--runs",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    help="How often each plan is run, all of them in turn.",
+)
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0, min_open=True),
     default=5.0,
     show_default=True,
-    help="After which a run is drained, if it has not ended.",
+    help="Seconds after which a run is drained, if its spouts have not ended before.",
 )
+@click.option(
+    "-w", "--workers", type=click.IntRange(min=1), default=2, show_default=True, help="Workers of the plans."
+)
+@click.option("--seed", type=int, default=1, show_default=True, help="What plans are drawn from.")
 def profile(
     target: str | None,
     choices: Choices,
     output: Path | None,
-    workers: int | None,
-    plans: int,
-    rounds: int,
+    count: int,
+    runs: int,
     seconds: float,
+    workers: int,
+    seed: int,
 ) -> None:
-    """Find out what the components of TARGET cost, for `viper plan --profile`.
+    """Measure what the components of TARGET cost, and write it to a file.
 
-    TARGET runs several times, in plans of which each shows something else: all on one worker, parts of it on
-    others, more tasks and fewer. Spouts and sinks do what they do in any run; what sinks print is left out.
+    TARGET is run several times, in different plans, with its own spouts and sinks: files and tables are
+    written each time. What sinks print is dropped.
     """
-    from framework.costs.file import save
+    from framework.costs.file import ProfileFile, save
     from framework.planning import make_plan
-    from framework.profiling import Profiler, deployments, fixed_tasks, shape_of
+    from framework.profiling import Profiler, deployments, machine_of, shape_of
+    from framework.profiling.hardware import hardware
+    from framework.profiling.shapes import fixed_tasks
 
-    named, choices = chosen(target, choices)
+    target, choices = chosen(target, choices)
     with prints_to_stderr():
-        opened = open_target(named, choices)
-        topology = accepted(opened, to_run=True)
-        planned = make_plan(topology, opened.settings)
-    places = workers or max(2, len(os.sched_getaffinity(0)))
-    shape = shape_of(planned, places)
-    measured = deployments(shape, fixed_tasks(planned), places, plans, seed=1)
-    profiler = Profiler(["run", *_arguments(named, choices)], seconds, places)
-    found = profiler.profile(shape, measured, rounds, lambda told: click.echo(told, err=True))
-    file = output or Path(f"{topology.name}.profile.yaml")
-    fitted = found.fitted
-    notes = {"plans": len(measured), "runs": fitted.samples, "median_error": round(fitted.median_error, 3)}
-    save(file, topology.name, fitted.profile, notes)
-    click.echo("\n".join(_lines(found)))
-    click.echo(f"written to {file}")
+        opened = open_target(target, choices)
+        plan = make_plan(accepted(opened, to_run=True), opened.settings)
+    shape, path = _shape(plan, shape_of(plan, workers)), output or Path(f"{plan.topology.name}.profile.yaml")
+    plans = deployments(shape, fixed_tasks(plan), workers, count, seed)
+    profiler = Profiler(["run", target, *_arguments(choices)], seconds, workers)
+    done = profiler.profile(shape, plans, runs, note)
+    save(path, ProfileFile(plan.topology.name, _rounded(done.fitted.profile), hardware()))
+    click.echo("\n".join(_lines(shape, done, machine_of(workers))))
+    note(f"written to {path}")
 
 
-def _arguments(target: str, choices: Choices) -> Iterator[str]:
-    """Those that say the same to `viper run`."""
-    yield target
-    for option, value in (("-e", choices.environment), ("-n", choices.name), ("-f", choices.properties)):
+def _shape(plan: Plan, shape: Shape) -> Shape:
+    """The shape, of a topology that can be placed at will.
+
+    Raises:
+        CannotBeModelled: some component has a process of its own.
+    """
+    from framework.profiling import CannotBeModelled
+
+    apart = sorted(name for name, found in plan.traits.items() if found.isolated)
+    if apart:
+        reason = f"{', '.join(apart)}: expected viper.isolated to be false, as plans share workers"
+        raise CannotBeModelled(f"{plan.topology.name} cannot be profiled: {reason}")
+    return shape
+
+
+def _arguments(choices: Choices) -> Iterator[str]:
+    """The command line that says the same."""
+    for option, value in (
+        ("--environment", choices.environment),
+        ("--name", choices.name),
+        ("--filter", choices.properties),
+    ):
         if value is not None:
             yield from (option, str(value))
-    for file in choices.files:
-        yield from ("--config", str(file))
     for key, value in choices.options.items():
         yield from ("-o", f"{key}={json.dumps(value)}")
+    for file in choices.files:
+        yield from ("--config", str(file))
     if choices.strict_flux:
         yield "--strict-flux"
 
 
-def _lines(found: Profiling) -> Iterator[str]:
-    profile = found.fitted.profile
-    header = ("component", "ns a tuple", "stream", "selectivity", "bytes", "encode ns", "decode ns")
-    yield from table(header, list(_rows(profile)))
+def _rounded(profile: Profile) -> Profile:
+    """The profile in six digits, which is more than anybody can measure."""
+    from framework.profiling.rounding import rounded
+
+    return rounded(profile, 6)
+
+
+def _lines(shape: Shape, done: Profiling, machine: Machine) -> Iterator[str]:
+    from framework.profiling.accuracy import compared, percentile
+
+    found = done.fitted.profile
+    yield from table(
+        ("component", "ns", "stream", "tuples out", "bytes", "encode ns", "decode ns"), _rows(shape, found)
+    )
     yield ""
-    yield f"a run of tuples from one of several sources takes {profile.run_ns:,.0f} ns"
-    error = found.fitted.median_error
-    yield f"median error of the fit {error:.0%}, over the tasks of {found.fitted.samples} runs"
+    yield f"a run of tuples from one of several sources takes {found.run_ns:,.0f} ns"
+    errors = [
+        compared(shape, found, machine, p, done.samples[i]).load_error for i, p in enumerate(done.plans)
+    ]
+    yield (
+        f"the busiest workers of its own {len(errors)} plans are predicted with an error of "
+        f"{percentile(errors, 0.5):.0%} (median), {max(errors):.0%} at most"
+    )
 
 
-def _rows(profile: Profile) -> Iterator[tuple[str, ...]]:
-    for name, cost in profile.components.items():
-        own = (name, f"{cost.ns:,.0f}")
-        if not cost.streams:
-            yield (*own, "", "", "", "", "")
-        for stream, told in cost.streams.items():
-            size, encode, decode = (f"{value:,.0f}" for value in (told.size, told.encode_ns, told.decode_ns))
-            yield (*own, stream, f"{told.selectivity:.3g}", size, encode, decode)
-            own = ("", "")
+def _rows(shape: Shape, profile: Profile) -> Sequence[Sequence[object]]:
+    rows: list[Sequence[object]] = []
+    for name in shape.names:
+        cost = profile.components[name]
+        rows += [
+            (
+                *((name, f"{cost.ns:,.0f}") if not number else ("", "")),
+                *(stream, f"{of.selectivity:.4g}", f"{of.size:,.0f}"),
+                *(f"{of.encode_ns:,.0f}", f"{of.decode_ns:,.0f}"),
+            )
+            for number, (stream, of) in enumerate(cost.streams.items())
+        ] or [(name, f"{cost.ns:,.0f}", "", "", "", "", "")]
+    return rows

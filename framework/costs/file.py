@@ -1,182 +1,202 @@
-"""A profile as a file: YAML that people read, edit, and keep with the topology."""
+"""A profile as a file of YAML, which people read, edit, and keep with the topology.
+
+What is written is read back exactly. All mistakes of a file are reported together, each with its line.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import MISSING, fields
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
+import yaml
+
+from framework.costs.hardware import Hardware
+from framework.costs.hardware_file import hardware_lines, read_hardware
 from framework.costs.profile import ComponentCost, Profile, StreamCost
-from framework.errors import ViperError
-
-if TYPE_CHECKING:
-    import yaml
+from framework.costs.yaml_nodes import Nodes, quoted
+from framework.errors import ProfileError
+from framework.topology import Place, Problem
 
 _HEAD = """\
-# What the components of {topology} cost, for `viper plan --profile`. Times are nanoseconds of processor time.
-#
-# ns            for each tuple that a component processes; of a spout, that it brings
-# inputs        the same for tuples of one input stream, source/stream, where they take another time
-# selectivity   tuples of the stream for each one that was processed
-# size          bytes of a tuple on its way to another process
-# encode_ns     for each tuple that leaves for another process, at its producer; decode_ns at its consumer
-# share         of a spout: its part of all tuples that spouts bring
-# run_ns        for each run of tuples that a task takes from one of several sources
-# jumbo_ns      for each jumbo tuple, of so many tuples
-# rates         tuples a second that a spout can bring at most, where something else than time limits it
+# What the components of a topology cost, for planning. All times are nanoseconds of processor time.
+# Every number may be edited: a plan is predicted from what stands here, however it came about.
 """
 
 
-class ProfileError(ViperError):
-    """A file that is no profile: what was found, what was expected, and where."""
+@dataclass(frozen=True)
+class ProfileFile:
+    """What a file holds."""
+
+    topology: str
+    """Name of the topology."""
+    profile: Profile
+    hardware: Hardware | None = None
+    """What it was measured on; None where nobody has said so, as in a profile from a paper."""
 
 
-def save(path: Path, topology: str, profile: Profile, notes: Mapping[str, Any]) -> None:
-    """Write a file that `load` reads.
+def save(path: Path, content: ProfileFile) -> None:
+    """Write a profile; a file that is there is replaced.
 
     Args:
-        path: the file, which is replaced.
-        topology: its name.
-        profile: what it costs.
-        notes: what was measured and how, for people; any YAML.
+        path: of the file.
+        content: all numbers in it are finite, and none is negative.
+
+    Raises:
+        OSError: it cannot be written.
     """
-    import yaml
-
-    told = {
-        "topology": topology,
-        "measured": dict(notes),
-        "run_ns": _rounded(profile.run_ns),
-        "jumbo_ns": _rounded(profile.jumbo_ns),
-        "jumbo_tuples": _rounded(profile.jumbo_tuples),
-        "rates": {name: _rounded(rate) for name, rate in profile.rates.items()},
-        "components": {name: _component(cost) for name, cost in profile.components.items()},
-    }
-    text = yaml.safe_dump(told, sort_keys=False, width=110)
-    path.write_text(_HEAD.format(topology=topology) + text, encoding="utf-8")
+    path.write_text(as_yaml(content), encoding="utf-8")
 
 
-def load(path: Path) -> Profile:
+def as_yaml(content: ProfileFile) -> str:
+    """The text of the file."""
+    return "\n".join(_lines(content)) + "\n"
+
+
+def load(path: Path) -> ProfileFile:
     """Read a profile.
 
     Raises:
-        ProfileError: the file cannot be read, or says something else than a profile does.
+        ProfileError: it cannot be read, or something in it is wrong; the error has all problems.
     """
-    import yaml
-
     try:
-        root = yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+        text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise ProfileError(f"{path}: cannot be read: {error.strerror}") from error
+        raise ProfileError([Problem(Place(str(path)), f"cannot be read: {error.strerror}")]) from error
+    except UnicodeDecodeError as error:
+        message = f"found the byte {error.object[error.start]:#04x}, expected text in UTF-8"
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise ProfileError([Problem(Place(str(path), line), message)]) from error
+    return from_yaml(text, str(path))
+
+
+def from_yaml(text: str, file: str) -> ProfileFile:
+    """What a text says.
+
+    Args:
+        text: of a file.
+        file: its name, for messages.
+
+    Raises:
+        ProfileError: something in it is wrong; the error has all problems.
+    """
+    nodes = Nodes(file)
+    try:
+        root = yaml.compose(text, yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise ProfileError(f"{path}:{line}: no YAML: {error.problem}") from error
-    return _Reader(path).profile(root)
+        mark = error.problem_mark or error.context_mark
+        said = ", ".join(filter(None, [error.context, error.problem]))
+        place = Place(file, mark.line + 1 if mark else 0)
+        raise ProfileError([Problem(place, f"no valid YAML: {said}")]) from error
+    except yaml.reader.ReaderError as error:
+        place = Place(file, text.count("\n", 0, error.position) + 1)
+        raise ProfileError([Problem(place, f"no valid YAML: the character {error.character!r}")]) from error
+    except RecursionError as error:
+        raise ProfileError([Problem(Place(file), "mappings and lists are nested too deeply")]) from error
+    if root is None:
+        raise ProfileError([Problem(Place(file, 1), "the file is empty, expected a profile")])
+    content = _content(root, nodes)
+    if nodes.problems:
+        raise ProfileError(nodes.problems)
+    return content
 
 
-def _component(cost: ComponentCost) -> dict[str, Any]:
-    told: dict[str, Any] = {"ns": _rounded(cost.ns)}
-    if cost.inputs:
-        told["inputs"] = {name: _rounded(ns) for name, ns in cost.inputs.items()}
-    if cost.share != 1.0:
-        told["share"] = _rounded(cost.share)
-    if cost.streams:
-        told["streams"] = {
-            name: {field.name: _rounded(getattr(stream, field.name)) for field in fields(StreamCost)}
-            for name, stream in cost.streams.items()
-        }
-    return told
+# -- writing
 
 
-def _rounded(value: float) -> float:
-    return float(f"{value:.6g}")
+def _lines(content: ProfileFile) -> Iterator[str]:
+    profile = content.profile
+    yield _HEAD
+    yield f"topology: {quoted(content.topology)}"
+    yield ""
+    yield "# For each run of tuples that a task takes from one of several sources before it turns to another."
+    yield f"run_ns: {profile.run_ns!r}"
+    yield "# For each jumbo tuple, at its producer and its consumer together, and how many tuples it has."
+    yield f"jumbo_ns: {profile.jumbo_ns!r}"
+    yield f"jumbo_tuples: {profile.jumbo_tuples!r}"
+    yield "# Tuples a second that a spout brings at most, where something else than its processor limits it."
+    yield from _numbers("rates", profile.rates, "")
+    yield ""
+    yield "# ns: for each tuple that a component processes; of a spout, that it brings."
+    yield "# share: the part of all tuples that a spout brings; turn: tuples that it brings at once."
+    yield "# memory: bytes that each tuple moves in memory, if that is known."
+    yield "# inputs: other ns, for tuples of an input that take another time: {component/stream: ns}."
+    yield "# streams: selectivity is tuples emitted for each one processed; size is bytes of a tuple on its"
+    yield "# way to another process; ns is added for each tuple emitted, encode_ns where it leaves its"
+    yield "# process, and decode_ns where it arrives in another one."
+    yield "components:" if profile.components else "components: {}"
+    for name, cost in profile.components.items():
+        yield from _component(name, cost)
+    yield from hardware_lines(content.hardware)
 
 
-class _Reader:
-    """Reads nodes of YAML, which know where they stand."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def profile(self, root: yaml.Node | None) -> Profile:
-        if root is None:
-            raise ProfileError(f"{self._path}:1: found nothing: expected a profile, a mapping")
-        known = ("topology", "measured", "run_ns", "jumbo_ns", "jumbo_tuples", "rates", "components")
-        entries = self._mapping(root, "a profile", known)
-        if "components" not in entries:
-            raise self._error(root, "found no components", "what each of them costs")
-        components = self._mapping(entries["components"], "components")
-        numbers = {
-            name: self._number(entries[name], name)
-            for name in ("run_ns", "jumbo_ns", "jumbo_tuples")
-            if name in entries
-        }
-        if numbers.get("jumbo_tuples") == 0:
-            raise self._error(entries["jumbo_tuples"], "jumbo_tuples is 0", "more than 0")
-        rates = self._numbers(entries["rates"], "rates") if "rates" in entries else {}
-        return Profile(
-            {name: self._cost(name, node) for name, node in components.items()}, rates=rates, **numbers
-        )
-
-    def _cost(self, name: str, node: yaml.Node) -> ComponentCost:
-        entries = self._mapping(node, name, ("ns", "inputs", "share", "streams"))
-        if "ns" not in entries:
-            raise self._error(node, f"{name} has no ns", "nanoseconds for each tuple")
-        streams = self._mapping(entries["streams"], f"streams of {name}") if "streams" in entries else {}
-        return ComponentCost(
-            self._number(entries["ns"], f"ns of {name}"),
-            {stream: self._stream(f"{name}/{stream}", found) for stream, found in streams.items()},
-            self._numbers(entries["inputs"], f"inputs of {name}") if "inputs" in entries else {},
-            self._number(entries["share"], f"share of {name}") if "share" in entries else 1.0,
-        )
-
-    def _stream(self, name: str, node: yaml.Node) -> StreamCost:
-        known = [field.name for field in fields(StreamCost)]
-        entries = self._mapping(node, name, known)
-        for field in fields(StreamCost):
-            if field.default is MISSING and field.name not in entries:
-                raise self._error(node, f"{name} has no {field.name}", "a number")
-        return StreamCost(**{key: self._number(found, f"{key} of {name}") for key, found in entries.items()})
-
-    def _numbers(self, node: yaml.Node, what: str) -> dict[str, float]:
-        return {
-            name: self._number(found, f"{name} in {what}")
-            for name, found in self._mapping(node, what).items()
-        }
-
-    def _number(self, node: yaml.Node, what: str) -> float:
-        try:
-            value = float(node.value) if node.tag.endswith((":int", ":float")) else None
-        except ValueError:
-            value = None
-        if value is None or not 0 <= value < float("inf"):
-            raise self._error(node, f"{what} is {_shown(node)}", "a number, 0 or more")
-        return value
-
-    def _mapping(self, node: yaml.Node, what: str, known: Any = None) -> dict[str, yaml.Node]:
-        if not isinstance(node, _nodes().MappingNode):
-            raise self._error(node, f"{what} is {_shown(node)}", "a mapping")
-        found: dict[str, yaml.Node] = {}
-        for key, value in node.value:
-            if known is not None and key.value not in known:
-                raise self._error(key, f"{what} has {key.value!r}", "one of " + ", ".join(known))
-            if key.value in found:
-                raise self._error(key, f"{what} has {key.value!r} twice", "each once")
-            found[key.value] = value
-        return found
-
-    def _error(self, node: yaml.Node, found: str, expected: str) -> ProfileError:
-        return ProfileError(f"{self._path}:{node.start_mark.line + 1}: {found}: expected {expected}")
+def _component(name: str, cost: ComponentCost) -> Iterator[str]:
+    yield f"  {quoted(name)}:"
+    yield f"    ns: {cost.ns!r}"
+    yield f"    share: {cost.share!r}"
+    yield f"    turn: {cost.turn!r}"
+    yield from [f"    memory: {cost.memory!r}"] if cost.memory else []
+    yield from _numbers("inputs", cost.inputs, "    ")
+    yield "    streams:" if cost.streams else "    streams: {}"
+    for stream, found in cost.streams.items():
+        yield f"      {quoted(stream)}:"
+        for key in _OF_STREAM:
+            yield f"        {key}: {getattr(found, key)!r}"
 
 
-def _shown(node: yaml.Node) -> str:
-    if isinstance(node, _nodes().ScalarNode):
-        return repr(node.value)
-    return "a mapping" if isinstance(node, _nodes().MappingNode) else "a list"
+def _numbers(key: str, numbers: Mapping[str, float], indent: str) -> Iterator[str]:
+    yield f"{indent}{key}:" if numbers else f"{indent}{key}: {{}}"
+    for name, number in numbers.items():
+        yield f"{indent}  {quoted(name)}: {number!r}"
 
 
-def _nodes() -> Any:
-    """The module of YAML's nodes, which is loaded where a file is read."""
-    import yaml.nodes
+# -- reading
 
-    return yaml.nodes
+_OF_STREAM = ("selectivity", "size", "ns", "encode_ns", "decode_ns")
+_KEYS = ("topology", "run_ns", "jumbo_ns", "jumbo_tuples", "rates", "components", "machine")
+
+
+def _content(root: yaml.Node, nodes: Nodes) -> ProfileFile:
+    top = nodes.mapping(root, "a profile: a mapping with topology and components", _KEYS)
+    topology = nodes.text(nodes.needed(top, "topology", root), "the name of a topology")
+    components = nodes.mapping(nodes.needed(top, "components", root), "components, each with its costs")
+    profile = Profile(
+        {name: _read_component(node, nodes) for name, node in components.items()},
+        run_ns=nodes.number(top.get("run_ns"), 0.0),
+        jumbo_ns=nodes.number(top.get("jumbo_ns"), 0.0),
+        jumbo_tuples=nodes.number(top.get("jumbo_tuples"), 1000.0, above=0.0),
+        rates=_read_numbers(top.get("rates"), "tuples a second, by spout", nodes, above=0.0),
+    )
+    for name in profile.rates:
+        if name not in profile.components:
+            nodes.unknown(top["rates"], name, "component", profile.components)
+    return ProfileFile(topology, profile, read_hardware(top.get("machine"), nodes))
+
+
+def _read_component(node: yaml.Node, nodes: Nodes) -> ComponentCost:
+    of_it = nodes.mapping(
+        node, "costs of a component", ("ns", "share", "turn", "memory", "inputs", "streams")
+    )
+    streams = nodes.mapping(of_it.get("streams"), "streams, each with its costs")
+    return ComponentCost(
+        nodes.number(nodes.needed(of_it, "ns", node), 0.0),
+        {name: _read_stream(found, nodes) for name, found in streams.items()},
+        _read_numbers(of_it.get("inputs"), "nanoseconds, by component/stream", nodes),
+        share=nodes.number(of_it.get("share"), 1.0),
+        memory=nodes.number(of_it.get("memory"), 0.0),
+        turn=nodes.number(of_it.get("turn"), 0.0),
+    )
+
+
+def _read_stream(node: yaml.Node, nodes: Nodes) -> StreamCost:
+    of_it = nodes.mapping(node, "costs of a stream", _OF_STREAM)
+    needed = nodes.number(nodes.needed(of_it, "selectivity", node), 0.0)
+    return StreamCost(needed, *(nodes.number(of_it.get(key), 0.0) for key in _OF_STREAM[1:]))
+
+
+def _read_numbers(
+    node: yaml.Node | None, expected: str, nodes: Nodes, *, above: float = -math.inf
+) -> dict[str, float]:
+    found = nodes.mapping(node, expected)
+    return {name: nodes.number(value, 0.0, above=above) for name, value in found.items()}

@@ -15,6 +15,7 @@ from framework.costs import Deployment, Shape
 from framework.errors import ViperError
 from framework.profiling.fitting import Fit, fit
 from framework.profiling.plans import options_of
+from framework.profiling.reference import Reference
 from framework.profiling.samples import Sample, sample_of
 
 
@@ -55,13 +56,29 @@ class Profiler:
             RunFailed: one of the runs did.
             ValueError: no spout has brought anything.
         """
-        found: dict[int, list[Sample]] = {number: [] for number in range(len(plans))}
+        found = self.measured(plans, rounds, tell)
+        samples = [sample for of_plan in found.values() for sample in of_plan]
+        return Profiling(plans, found, fit(shape, samples))
+
+    def measured(
+        self, plans: Sequence[Deployment], rounds: int, tell: Callable[[str], None]
+    ) -> dict[int, list[Sample]]:
+        """Samples of all plans in turn, by index, as if the machine had always been as fast as it mostly was.
+
+        Raises:
+            RunFailed: one of the runs did.
+        """
+        found: list[tuple[int, Sample]] = []
+        reference = Reference()
         for turn in range(rounds):
             for number, plan in enumerate(plans):
                 tell(f"round {turn + 1} of {rounds}, plan {number + 1} of {len(plans)}")
-                found[number].append(self.measure(plan))
-        samples = [sample for of_plan in found.values() for sample in of_plan]
-        return Profiling(plans, found, fit(shape, samples))
+                found.append((number, self.measure(plan)))
+                reference.look()
+        by_plan: dict[int, list[Sample]] = {number: [] for number in range(len(plans))}
+        for (number, sample), factor in zip(found, reference.factors(), strict=True):
+            by_plan[number].append(sample.at_speed(factor))
+        return by_plan
 
     def measure(self, plan: Deployment) -> Sample:
         """One run of a plan.

@@ -22,7 +22,7 @@ _SPREADS = {
 }
 
 
-class CannotBeModelled(ViperError):
+class CannotBeModelled(ViperError, ValueError):
     """A topology for which there is no model of costs, and why."""
 
 

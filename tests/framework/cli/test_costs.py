@@ -27,10 +27,10 @@ def known(viper: Viper) -> Path:
 
 
 def test_a_profile_is_made_and_predicts(viper: Viper) -> None:
-    made = viper("profile", "doubling", "--plans", "2", "--rounds", "1", "-O", "made.yaml")
+    made = viper("profile", "doubling", "--plans", "2", "--runs", "1", "-O", "made.yaml")
     assert made.exit_code == ExitCode.OK, made.output
-    assert "written to made.yaml" in made.stdout
-    assert "median error of the fit" in made.stdout
+    assert "written to made.yaml" in made.stderr
+    assert "are predicted with an error of" in made.stdout
     told = json.loads(viper("plan", "doubling", "--profile", "made.yaml", "--json").stdout)
     assert told["predicted_per_s"] > 0
     assert told["options"]["viper.worker"] == "inline"
@@ -78,11 +78,11 @@ def test_every_optimizer_is_there_by_name(viper: Viper, known: Path, optimizer: 
         (["--cores", "4"], "--cores needs --profile FILE"),
         (["--profile", "p.yaml", "-O", "best.yaml"], "--output needs --optimize"),
         (["--profile", "none.yaml"], "none.yaml: cannot be read"),
-        (["--profile", "p.yaml"], "p.yaml: found no costs of"),
+        (["--profile", "p.yaml"], "p.yaml: found nothing of component"),
     ],
 )
 def test_what_cannot_be_is_refused(viper: Viper, arguments: list[str], message: str) -> None:
-    Path("p.yaml").write_text("components: {other: {ns: 5}}\n")
+    Path("p.yaml").write_text("topology: other\ncomponents: {other: {ns: 5}}\n")
     found = viper("plan", "doubling", *arguments)
     assert found.exit_code != ExitCode.OK
     assert message in found.stderr
