@@ -1,6 +1,6 @@
 """How long a cache line takes from one processor to another: two processes answer each other by a byte.
 
-``python -m framework.profiling.bounce FILE CPU CPU`` prints nanoseconds for one way. What the interpreter
+``python -m framework.profiling.bounce CPU CPU`` prints nanoseconds for one way. What the interpreter
 needs for the same steps in one process is subtracted, so that the way of the line is left, roughly.
 """
 
@@ -18,14 +18,14 @@ _PATIENCE_S = 5.0
 _ASKED, _ANSWERED = 0, 64
 
 
-def main(path: str, first: int, second: int) -> float:
+def main(first: int, second: int) -> float:
     """Nanoseconds for one way between two processors.
 
     Raises:
         TimeoutError: the other side does not answer.
         OSError: a processor cannot be used.
     """
-    with open(path, "r+b") as file, mmap.mmap(file.fileno(), 4096) as page:
+    with mmap.mmap(-1, 4096) as page:  # which a child of a fork shares
         child = os.fork()
         if child == 0:
             os.sched_setaffinity(0, {second})
@@ -81,6 +81,6 @@ def _alone(page: mmap.mmap) -> float:
 
 if __name__ == "__main__":
     try:
-        print(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
+        print(main(int(sys.argv[1]), int(sys.argv[2])))
     except (OSError, TimeoutError) as error:
         sys.exit(f"{error}")

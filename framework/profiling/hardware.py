@@ -7,7 +7,6 @@ import re
 import statistics
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
@@ -49,20 +48,13 @@ def crossings(cpus: Sequence[int]) -> tuple[Crossing, ...]:
 
 def _bounced_ns(first: int, second: int) -> float | None:
     """The median of some times; None where the processors did not run both sides at once."""
+    command = [sys.executable, "-m", "framework.profiling.bounce", str(first), str(second)]
     times = []
     for _ in range(_TIMES):
-        with tempfile.NamedTemporaryFile(prefix="viper-bounce-", dir=_memory()) as page:
-            page.truncate(4096)
-            page.flush()
-            command = [sys.executable, "-m", "framework.profiling.bounce", page.name, str(first), str(second)]
-            ran = subprocess.run(command, check=False, capture_output=True, text=True)
+        ran = subprocess.run(command, check=False, capture_output=True, text=True)
         if ran.returncode == 0:
             times.append(float(ran.stdout))
     return round(statistics.median(times), 1) if times else None
-
-
-def _memory() -> str | None:
-    return "/dev/shm" if os.path.isdir("/dev/shm") else None
 
 
 def _model(info: Path) -> str:

@@ -64,11 +64,13 @@ def test_adding_is_that_of_one_after_the_other(keys: list[Any], initial: int, da
     store, cell = cell_of("q", initial)
     found = cell.add_all(keys[:3]).tolist() + cell.add_all(keys[3:]).tolist()
     assert (found, rows_of(store)) == one_by_one("q", initial, keys, [1] * len(keys))
-    assert cell.get_all([*keys, "unknown"]) == [dict_of(store)[stable_hash(key)] for key in keys] + [initial]
+    # Numbers that are equal are one key; others may have the same hash, as -1 and -2 have in Python.
+    last = [max(at for at, other in enumerate(keys) if is_one(other, key)) for key in keys]
+    assert cell.get_all([*keys, "unknown"]) == [*(found[at] for at in last), initial]
 
 
-def dict_of(store: Store) -> dict[int, Any]:
-    return {stable_hash(key): value for key, (value,) in rows_of(store)}
+def is_one(key: Any, other: Any) -> bool:
+    return stable_hash(key) == stable_hash(other) and bool(key == other)
 
 
 @given(st.sampled_from(COLUMNS), st.data())
