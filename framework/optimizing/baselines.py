@@ -22,13 +22,8 @@ def _places(problem: Problem) -> list[int]:
 
 @dataclass(frozen=True)
 class RoundRobin:
-    """The fewest tasks, dealt out to the places in turn along the stream, as a run does by default.
+    """The fewest tasks, dealt out to the places in turn along the stream, as a run does by default."""
 
-    Args:
-        tasks: whether each component has as many tasks as it may have, in the place of the fewest.
-    """
-
-    tasks: bool = False
     name: str = field(default="round-robin", init=False)
 
     def best(self, problem: Problem) -> Found:
@@ -36,7 +31,7 @@ class RoundRobin:
         places, at, plan = len(problem.machine.places), 0, {}
         of_group: dict[frozenset[str], int] = {}
         for name in problem.shape.names:
-            count = problem.most(name) if self.tasks else problem.least(name)
+            count = problem.least(name)
             group = next((group for group in problem.together if name in group), None)
             if group is not None:
                 place = of_group.setdefault(group, at % places)

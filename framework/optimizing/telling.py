@@ -16,7 +16,8 @@ def in_words(problem: Problem, found: Found) -> Iterator[str]:
     if found.gap <= 1e-9:
         yield f"no plan is predicted to be faster ({found.considered:,} parts of plans considered)"
     else:
-        yield f"no plan can be more than {found.gap:.1%} faster ({found.considered:,} plans considered)"
+        faster = found.bound / told.rate - 1
+        yield f"no plan can be more than {faster:.1%} faster ({found.considered:,} plans considered)"
     most = 1e9 / told.rate
     for place in sorted(told.loads):
         load = told.loads[place] / problem.machine.places[place].cores
