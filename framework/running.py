@@ -11,7 +11,7 @@ import linecache
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from types import FrameType
@@ -139,12 +139,13 @@ def suspend(folder: str | os.PathLike[str]) -> Path:
     return Path(ask(Path(folder), "suspend")["path"])
 
 
-def scale(folder: str | os.PathLike[str], tasks: Mapping[str, int]) -> Mapping[str, int]:
+def scale(folder: str | os.PathLike[str], tasks: Mapping[str, int | Sequence[int]]) -> Mapping[str, int]:
     """Have bolts of the run that is found by a folder get more tasks or fewer, in this or another process.
 
     Args:
         folder: as it was given to `run` as ``control`` or ``checkpoints``.
-        tasks: by bolt how many tasks it shall have, from 1 to its ``viper.parallelism.max``.
+        tasks: by bolt how many tasks it shall have, from 1 to its ``viper.parallelism.max``; or which of
+            them, by index from 0 on, so that it goes from worker to worker.
 
     Returns:
         How many tasks each bolt has that can be scaled, by id.

@@ -225,7 +225,7 @@ def _as_json(plan: Plan) -> dict[str, Any]:
         "time": plan.time,
         "placement": asdict(plan.placement),
         "tasks": [asdict(task) for task in plan.tasks],
-        "scalable": dict(plan.scalable),
+        "scalable": {name: len(tasks) for name, tasks in plan.scalable.items()},
         "streams": [_stream(subscription) for subscription in plan.subscriptions],
         "channels": [asdict(channel) for channel in plan.channels],
         "joins": _joining(plan),

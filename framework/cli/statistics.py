@@ -97,7 +97,7 @@ def _ns(found: float | None) -> str:
 
 
 def _scaled(statistics: RunStatistics) -> Sequence[str]:
-    rows = [(c.component, f"{c.at_s:.3f}", c.received, c.before, c.tasks, c.by) for c in statistics.scaled]
+    rows = [(c.component, f"{c.at_s:.3f}", c.received, c.before, c.told, c.by) for c in statistics.scaled]
     header = ("scaled", "at s", "tuples before", "tasks before", "tasks", "by")
     return table(header, rows) if rows else ()
 

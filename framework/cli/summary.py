@@ -82,11 +82,11 @@ def _states(report: RunReport) -> Iterator[str]:
 
 
 def _scaled(report: RunReport) -> Iterator[str]:
-    """The numbers of tasks that components have had, a line for each."""
+    """The tasks that components have had, a line for each."""
     by_component: dict[str, list[str]] = {}
     for change in report.statistics.scaled:
         told = by_component.setdefault(change.component, [f"{change.before}"])
-        told.append(f"{change.tasks} from {change.at_s:.1f} s on")
+        told.append(f"{change.told} from {change.at_s:.1f} s on")
     for component, told in by_component.items():
         left_out = [f"... ({len(told) - _MOST_CHANGES} more)"] if len(told) > _MOST_CHANGES else []
         shown = [told[0], *left_out, *told[1:][-_MOST_CHANGES + 1 :]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from framework.controllers.making import make_controller
@@ -14,7 +14,7 @@ CONTROLLER = "viper.controller"
 """The key that names a bolt's controller."""
 
 
-def controlled(confs: Confs, scalable: Mapping[str, int]) -> Mapping[str, Any]:
+def controlled(confs: Confs, scalable: Iterable[str]) -> Mapping[str, Any]:
     """For each bolt that has a controller, what its configuration says of it.
 
     Args:
@@ -25,7 +25,7 @@ def controlled(confs: Confs, scalable: Mapping[str, int]) -> Mapping[str, Any]:
     return {name: given for name in scalable if (given := confs[name][CONTROLLER]) is not None}
 
 
-def controller_problems(topology: Topology, confs: Confs, scalable: Mapping[str, int]) -> Iterator[Problem]:
+def controller_problems(topology: Topology, confs: Confs, scalable: Collection[str]) -> Iterator[Problem]:
     """Controllers that cannot be made, or would have nothing to do; arguments as above.
 
     Each is made once here, so that what its class complains of is known before anything starts.

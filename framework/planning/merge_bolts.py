@@ -10,7 +10,7 @@ have. So the output is the same with every layer.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from framework.config import Settings, component_conf
@@ -37,14 +37,14 @@ class MergeLayer(enum.StrEnum):
 
 
 def merge_layer_problems(
-    topology: Topology, settings: Settings, scalable: Mapping[str, int]
+    topology: Topology, settings: Settings, scalable: Iterable[str]
 ) -> Iterator[Problem]:
     """What cannot be had with merge bolts, which hold tuples that nobody else has.
 
     Args:
         topology: a valid topology.
         settings: its configuration.
-        scalable: the bolts whose number of tasks may change.
+        scalable: the bolts whose tasks may change.
     """
     layer = settings[KEY]
     if layer == MergeLayer.COMMUNICATION:

@@ -10,6 +10,7 @@ from framework.planning.evaluation import Evaluation
 from framework.planning.layout import Layout
 from framework.planning.placement import Placement
 from framework.planning.time_mode import TimeMode
+from framework.routing import TaskSet
 from framework.tables import TableGroup
 from framework.topology import ComponentSpec, Grouping, GroupingKind, Role, Topology
 from framework.traits import Traits
@@ -102,9 +103,9 @@ class Plan:
     """Ids of the tasks of partitioned spouts that stop at one event time, group by group."""
     aligned_sources: tuple[tuple[int, ...], ...] = ()
     """Ids of the tasks of spouts that come to one event time for a checkpoint, group by group."""
-    scalable: Mapping[str, int] = field(default_factory=dict)
-    """For each bolt whose number of tasks may change while it runs, how many get tuples at first; the other
-    tasks stand by."""
+    scalable: Mapping[str, TaskSet] = field(default_factory=dict)
+    """For each bolt whose tasks may change while it runs, which of them get tuples at first; the others stand
+    by."""
     controlled: Mapping[str, Any] = field(default_factory=dict)
     """For each of these that has a controller, what the configuration says of that (``viper.controller``)."""
     merges: Mapping[int, int] = field(default_factory=dict)

@@ -7,6 +7,7 @@ from typing import Any
 
 from framework.config import Settings
 from framework.planning.connections import cycles, make_subscriptions
+from framework.routing import TaskSet
 from framework.topology import ComponentSpec, GroupingKind, Problem, Role, Topology, about
 from framework.topology.graph import SYSTEM_PREFIX
 from framework.traits import Batching, Traits
@@ -37,9 +38,9 @@ def most_tasks(topology: Topology, confs: Confs, counts: Mapping[str, int]) -> M
     return {c.id: confs[c.id][MOST] or counts[c.id] for c in topology.components}
 
 
-def scalable(confs: Confs, counts: Mapping[str, int]) -> Mapping[str, int]:
-    """The number of tasks that each component begins with whose number may change; arguments as above."""
-    return {name: count for name, count in counts.items() if (confs[name][MOST] or 1) > 1}
+def scalable(confs: Confs, counts: Mapping[str, int]) -> Mapping[str, TaskSet]:
+    """The tasks that each component begins with whose tasks may change; arguments as above."""
+    return {name: TaskSet.first(count) for name, count in counts.items() if (confs[name][MOST] or 1) > 1}
 
 
 def scaling_problems(

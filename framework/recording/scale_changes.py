@@ -1,8 +1,9 @@
-"""Changes of the number of tasks of a bolt, as a recording keeps them beside the tuples of a run."""
+"""Changes of the tasks of a bolt, as a recording keeps them beside the tuples of a run."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -14,7 +15,7 @@ SCALE_CHANGES = "scaling.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class ScaleChange:
-    """A bolt has gone on with another number of tasks."""
+    """A bolt has gone on with other tasks."""
 
     component: str
     before: int
@@ -25,6 +26,15 @@ class ScaleChange:
     """Tuples that its producers had emitted to it. Another run makes the change when it has come as far."""
     by: str
     """Who has asked for it: ``viper scale``, or the controller, and what that was told."""
+    chosen: Sequence[int] | None = None
+    """The indexes of the tasks; None where they are the first so many."""
+
+    @property
+    def told(self) -> str:
+        """The tasks, for people: how many, and which if they are not the first ones."""
+        if self.chosen is None:
+            return str(self.tasks)
+        return f"{self.tasks} (@{','.join(map(str, self.chosen))})"
 
 
 def append_change(folder: Path, change: ScaleChange) -> None:

@@ -1,7 +1,7 @@
 """Routing to a component whose tasks hand state by key over to one another while the run goes on.
 
-Rows below a position are divided among as many tasks as the component had, and those behind it among as many
-as it has then, whoever emits them and when.
+Rows below a position are divided among the tasks that the component had, and those behind it among the ones
+that it has then, whoever emits them and when.
 """
 
 from __future__ import annotations
@@ -9,31 +9,32 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from framework.routing.router import Router, Targets
+from framework.routing.task_set import TaskSet
 from viper.hashing import ArrowColumn
 
 Row = tuple[object, ...]
 
 
 class SwitchingRouter:
-    """Divides rows by their keys among the first tasks of a component, as many as it has where they stand.
+    """Divides rows by their keys among those tasks of a component that have the keys where the rows stand.
 
     Args:
-        make: the router among so many tasks, which does not depend on what it has divided before.
-        tasks: how many there are at first.
+        make: the router among some tasks, which does not depend on what it has divided before.
+        tasks: those that there are at first.
     """
 
-    def __init__(self, make: Callable[[int], Router], tasks: int) -> None:
+    def __init__(self, make: Callable[[TaskSet], Router], tasks: TaskSet) -> None:
         self._make = make
         self._tasks = tasks
         self._router = make(tasks)
         self._next: tuple[Router, int] | None = None
         """The router that comes next, and with which row of the next call."""
 
-    def become(self, tasks: int, first: int = 0) -> None:
-        """Divide rows among so many tasks from a row of the next call on.
+    def become(self, tasks: TaskSet, first: int = 0) -> None:
+        """Divide rows among some tasks from a row of the next call on.
 
         Args:
-            tasks: how many.
+            tasks: which.
             first: how many rows of the next call are still divided as before.
         """
         if tasks != self._tasks:

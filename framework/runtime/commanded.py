@@ -12,7 +12,7 @@ from framework.checkpoints.control import Command, answering
 from framework.errors import SuspendError
 from framework.observing import RunDescription, RunSnapshot
 from framework.runtime.checkpointing import Checkpointing
-from framework.runtime.control.scaling import Scaling
+from framework.runtime.control.scaling import Asked, Scaling, counts_of
 from framework.runtime.control.stop import StopReason, StopSignal
 from framework.runtime.metrics.saved import Written
 from framework.runtime.metrics.stacks import Stacks, TellsStacks
@@ -57,8 +57,10 @@ def commanded(
         ask()
         return {}
 
-    def scale(tasks: Mapping[str, int]) -> Mapping[str, Any]:
-        return {"tasks": scaling.change(tasks), "now": scaling.now}
+    def scale(tasks: Mapping[str, Asked]) -> Mapping[str, Any]:
+        found = scaling.change(tasks)
+        chosen = {name: some.indexes for name, some in found.items() if not some.is_first}
+        return {"tasks": counts_of(found), "now": counts_of(scaling.now), "chosen": chosen}
 
     def stacks() -> Mapping[str, Any]:
         known = workers()

@@ -16,7 +16,7 @@ from framework.planning import Plan
 from framework.recording import ScaleChange
 from framework.runtime.control.measuring import Measuring
 from framework.runtime.control.repeating import Repeating
-from framework.runtime.control.scaling import Scaling
+from framework.runtime.control.scaling import Asked, Scaling
 from framework.runtime.metrics.statistics import ChannelStatistics, ExecutorStatistics
 from framework.runtime.observer import LONGEST_PAUSE_S, PERIOD_S, Observer
 
@@ -141,7 +141,7 @@ class Controlling:
         channels: Sequence[ChannelStatistics],
         executors: Sequence[ExecutorStatistics],
     ) -> None:
-        tasks = self._scaling.now[asked.component]
+        tasks = len(self._scaling.now[asked.component])
         measured = asked.measuring.measured(elapsed_s, tasks, channels, executors)
         if measured is None:
             return
@@ -164,11 +164,11 @@ class Controlling:
         for component, tasks in repeating.due(self._counted.channels()).items():
             self._change(component, tasks, REPLAYED)
 
-    def _change(self, component: str, tasks: int, by: str) -> None:
+    def _change(self, component: str, tasks: Asked, by: str) -> None:
         try:
             self._scaling.change({component: tasks}, by)
         except ViperError as error:
-            log.warning("%s keeps its tasks, as %s wanted %d: %s", component, by, tasks, error)
+            log.warning("%s keeps its tasks, as %s wanted %s: %s", component, by, tasks, error)
 
 
 def _controlled(plan: Plan, component: str, given: Any) -> Controlled:

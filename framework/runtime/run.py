@@ -25,7 +25,7 @@ from framework.runtime.checkpointing import Checkpointing
 from framework.runtime.commanded import commanded
 from framework.runtime.control.companions import accompanied
 from framework.runtime.control.scale_journal import ScaleJournal
-from framework.runtime.control.scaling import Scaling
+from framework.runtime.control.scaling import Asked, Scaling, counts_of
 from framework.runtime.control.signals import draining_by_signals
 from framework.runtime.control.stop import StopReason, StopSignal
 from framework.runtime.controlling import Controlling, Counted
@@ -314,11 +314,12 @@ class Run:
             raise SuspendError("the run has no folder for checkpoints, or has not begun")
         return self._checkpointing
 
-    def scale(self, tasks: Mapping[str, int]) -> Mapping[str, int]:
-        """Have components go on with so many tasks; from any thread, also before the run begins.
+    def scale(self, tasks: Mapping[str, Asked]) -> Mapping[str, int]:
+        """Have components go on with other tasks; from any thread, also before the run begins.
 
         Args:
-            tasks: by component from 1 to its ``viper.parallelism.max``.
+            tasks: by component how many, from 1 to its ``viper.parallelism.max``, or the indexes of those
+                that are to get tuples, from 0 on.
 
         Returns:
             The numbers of tasks of all components that can be scaled, by id.
@@ -326,7 +327,7 @@ class Run:
         Raises:
             ScaleError: one cannot be scaled, or not to that number; then all stay as they were.
         """
-        return self._scaling.change(tasks)
+        return counts_of(self._scaling.change(tasks))
 
     def look(self) -> RunSnapshot:
         """The run as it is now, until it has ended; from any thread, and without asking any task."""
@@ -335,7 +336,7 @@ class Run:
         seen = counted, self._executors(), self._channels(), self._incidents(workers)
         counts = self._attempts.went_back, self._checkpoints_made.count
         at = Moment.of(now, self._limits, self._stop, self._describing.run, *counts)
-        return snapshot_of(self._plan, *seen, parallelism=self._scaling.now, at=at)
+        return snapshot_of(self._plan, *seen, parallelism=counts_of(self._scaling.now), at=at)
 
     def describe(self) -> RunDescription:
         """What the run is; from any thread."""

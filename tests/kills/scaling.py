@@ -1,4 +1,4 @@
-"""Runs whose bolts with state get other numbers of tasks all the time, while workers are killed.
+"""Runs whose bolts with state get other tasks all the time, while workers are killed.
 
 A thread beside the run asks for a change, drawn from a seed, as soon as the last one has been carried out.
 When that is depends on the machine; what the run writes does not.
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from framework.runtime import Run
+from tests.framework.runtime.scaled import some
 from tests.kills.shapes import MOST_SCALED
 
 PAUSE_S = 0.0005
@@ -20,7 +21,7 @@ PAUSE_S = 0.0005
 
 @contextmanager
 def scaled(run: Run, seed: int) -> Iterator[None]:
-    """While the block runs, components of the run get other numbers of tasks.
+    """While the block runs, components of the run get other tasks.
 
     Args:
         run: it is executed in the block.
@@ -29,11 +30,11 @@ def scaled(run: Run, seed: int) -> Iterator[None]:
     is_over = threading.Event()
 
     def change() -> None:
-        draw, some = random.Random(seed), sorted(run.scale({}))
-        while some and not is_over.wait(PAUSE_S):
-            if run._scaling.now == run.scale({}):
-                names = draw.sample(some, draw.randint(1, len(some)))
-                run.scale({name: draw.randint(1, MOST_SCALED) for name in names})
+        draw, names = random.Random(seed), sorted(run.scale({}))
+        while names and not is_over.wait(PAUSE_S):
+            if run._scaling.now == run._scaling.change({}):
+                chosen = draw.sample(names, draw.randint(1, len(names)))
+                run.scale({name: some(draw, MOST_SCALED) for name in chosen})
 
     thread = threading.Thread(target=change, name="tests-scaling")
     thread.start()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from framework.config import Settings
 from framework.instantiate import Beans
 from framework.planning import Plan, Subscription, TaskSpec, is_exact
-from framework.routing import Router, ScalableRouter, SwitchingRouter, make_router
+from framework.routing import Router, ScalableRouter, SwitchingRouter, among, make_router
 from framework.runtime.assembly.inputs import streams_of_merge, subscriptions_between
 from framework.runtime.assembly.network import Network
 from framework.runtime.control.route_switch import RouteSwitch, Switched
@@ -202,7 +203,7 @@ class OutputFactory:
         )
 
     def _router(self, port: Port, subscription: Subscription, task: TaskSpec, tasks: int) -> Router:
-        """Divides the tuples of a subscription among so many tasks, or the first of them for now."""
+        """Divides the tuples of a subscription among so many tasks, or those of them that get any for now."""
 
         def make(tasks: int) -> Router:
             return make_router(
@@ -218,10 +219,11 @@ class OutputFactory:
         target, scales = subscription.target, self._network.scales
         if scales is None or target not in self._plan.scalable:
             return make(tasks)
+        some = functools.partial(among, make=make)
         if target in self._plan.handing_over:
-            return SwitchingRouter(make, scales.wanted(target))
+            return SwitchingRouter(some, scales.wanted(target))
         return ScalableRouter(
-            make,
+            some,
             self._plan.scalable[target],
             tasks,
             scales.reader(target),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from framework.planning import Plan, TaskSpec
+from framework.routing import TaskSet
 from framework.runtime.control.cut_record import CutRecord
 from framework.runtime.control.scale_record import ScaleRecord
 from viper.hashing import groups_of_task
@@ -13,14 +14,12 @@ class Ownership:
 
     Args:
         record: where the cut of a reconfiguration is decided; None in a run without any.
-        scales: says how many tasks share the groups before it and behind; None in a run without any.
+        scales: says which tasks share the groups before it and behind; None in a run without any.
         plan: of the run.
         groups: how many key groups there are.
     """
 
-    def __init__(
-        self, record: CutRecord | None, scales: ScaleRecord | None, plan: Plan, groups: int
-    ) -> None:
+    def __init__(self, record: CutRecord | None, scales: ScaleRecord | None, plan: Plan, groups: int) -> None:
         self._record = record
         self._scales = scales
         self._plan = plan
@@ -34,7 +33,7 @@ class Ownership:
         """
         record = self._record
         if record is None or task.component not in self._plan.handing_over:
-            return self._among(task, len(self._plan.tasks_of(task.component)))
+            return self._among(task, TaskSet.first(len(self._plan.tasks_of(task.component))))
         while True:
             word, found = record.word, self._now(task, record)
             if record.word == word:
@@ -67,8 +66,9 @@ class Ownership:
         mine, others = self.behind(task), self._plan.tasks_of(task.component)
         return [other.id for other in others if other != task and _common(self.before(other), mine)]
 
-    def _among(self, task: TaskSpec, tasks: int) -> range:
-        return groups_of_task(task.index, tasks, self._count) if task.index < tasks else range(0)
+    def _among(self, task: TaskSpec, tasks: TaskSet) -> range:
+        rank = tasks.rank(task.index)
+        return range(0) if rank is None else groups_of_task(rank, len(tasks), self._count)
 
 
 def _common(one: range, other: range) -> range:

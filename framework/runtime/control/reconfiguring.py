@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from framework.planning import Plan
+from framework.routing import TaskSet
 from framework.runtime.control.alignment import Alignment
 from framework.runtime.control.cut_leader import CutInterruptedError, CutLeader, Margin
 from framework.runtime.control.cut_record import Purpose
@@ -31,7 +32,7 @@ class NotChangedError(Exception):
 
 
 class Reconfiguring:
-    """Carries out, one after the other, what numbers of tasks are asked for.
+    """Carries out, one after the other, what tasks are asked for.
 
     Args:
         plan: of the run.
@@ -41,9 +42,9 @@ class Reconfiguring:
         stop: ends the run.
         timeout_s: seconds that sources have to agree.
         repeats: whether successors of killed processes do once more what these have not committed.
-        on_done: told the components whose tasks have all handed over, by id with their numbers of tasks, and
-            those of before.
-        on_given_up: told the components, by id with the numbers of tasks that they keep.
+        on_done: told the components whose tasks have all handed over, by id with their tasks, and those of
+            before.
+        on_given_up: told the components, by id with the tasks that they keep.
     """
 
     def __init__(
@@ -56,8 +57,8 @@ class Reconfiguring:
         *,
         timeout_s: float,
         repeats: bool,
-        on_done: Callable[[Mapping[str, int], Mapping[str, int]], None],
-        on_given_up: Callable[[Mapping[str, int]], None],
+        on_done: Callable[[Mapping[str, TaskSet], Mapping[str, TaskSet]], None],
+        on_given_up: Callable[[Mapping[str, TaskSet]], None],
     ) -> None:
         self._plan = plan
         self._alignment = alignment
@@ -69,15 +70,15 @@ class Reconfiguring:
         self._on_done = on_done
         self._on_given_up = on_given_up
         self._sources = {name: _sources_above(plan, name) for name in plan.handing_over}
-        self._wanted: dict[str, int] = {}
-        """By component the number of tasks that was asked for since the last look."""
+        self._wanted: dict[str, TaskSet] = {}
+        """By component the tasks that were asked for since the last look."""
         self._lock = threading.Lock()
         """Held by whoever touches these."""
         self._has_news = threading.Event()
         self._over = threading.Event()
 
-    def want(self, tasks: Mapping[str, int]) -> None:
-        """Have components go on with so many tasks soon; what was asked for before, and has not begun, is
+    def want(self, tasks: Mapping[str, TaskSet]) -> None:
+        """Have components go on with other tasks soon; what was asked for before, and has not begun, is
         forgotten; from any thread."""
         with self._lock:
             self._wanted.update(tasks)
@@ -102,12 +103,12 @@ class Reconfiguring:
                 while tasks := self._taken():
                     self._change(tasks)
 
-    def _taken(self) -> Mapping[str, int]:
+    def _taken(self) -> Mapping[str, TaskSet]:
         with self._lock:
             tasks, self._wanted = self._wanted, {}
-        return {name: count for name, count in tasks.items() if count != self._scales.wanted(name)}
+        return {name: some for name, some in tasks.items() if some != self._scales.wanted(name)}
 
-    def _change(self, tasks: Mapping[str, int]) -> None:
+    def _change(self, tasks: Mapping[str, TaskSet]) -> None:
         before = {name: self._scales.wanted(name) for name in tasks}
         began_s = time.monotonic()
         try:
@@ -118,18 +119,18 @@ class Reconfiguring:
                 self._scales.propose(name, before[name])
             self._on_given_up(before)
             if not self._over.is_set():
-                kept = ", ".join(f"{name}={count}" for name, count in before.items())
+                kept = ", ".join(f"{name}={some}" for name, some in before.items())
                 log.warning("%s: tasks stay as they are, as %s", kept, error)
             return
         if not self._is_done(attempt):
             return
-        for name, count in tasks.items():
-            self._scales.want(name, count)
+        for name, some in tasks.items():
+            self._scales.want(name, some)
         self._leader.give_up()
         elapsed_ms = (time.monotonic() - began_s) * 1000
-        for name, count in tasks.items():
-            told = name, count, before[name], elapsed_ms
-            log.info("%s goes on with %d tasks instead of %d (%.0f ms)", *told)
+        for name, some in tasks.items():
+            told = name, some.in_words, before[name], elapsed_ms
+            log.info("%s goes on with %s instead of %s (%.0f ms)", *told)
         self._on_done(tasks, before)
 
     def _is_done(self, attempt: int) -> bool:
@@ -154,7 +155,7 @@ class Reconfiguring:
         # Where a death loses what a process was about, nothing comes once more.
         return not self._repeats or self._scales.is_divided_anew(attempt)
 
-    def _decided(self, tasks: Mapping[str, int], until_s: float) -> int:
+    def _decided(self, tasks: Mapping[str, TaskSet], until_s: float) -> int:
         """Have the sources agree on a cut; returns the number of the attempt."""
 
         def wait(sources: Sequence[int], hint: str) -> None:
@@ -165,8 +166,8 @@ class Reconfiguring:
             self._over.wait(_LOOK_S)
 
         while True:
-            for name, count in tasks.items():
-                self._scales.propose(name, count)
+            for name, some in tasks.items():
+                self._scales.propose(name, some)
             try:
                 return self._leader.agree(
                     0, wait, Purpose.RECONFIGURATION, lambda: self._refuse_at_end(tasks), MARGIN
@@ -174,7 +175,7 @@ class Reconfiguring:
             except CutInterruptedError:  # once more, where others have taken the place of the dead
                 log.debug("a reconfiguration is begun anew, as a worker process has died")
 
-    def _refuse_at_end(self, tasks: Mapping[str, int]) -> None:
+    def _refuse_at_end(self, tasks: Mapping[str, TaskSet]) -> None:
         """Raise NotChangedError if rows may have been divided as before that lie behind any cut.
 
         These are rows behind all event time: of a bolt that has begun its end, or repeated ones of a source.

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from framework.recording import ScaleChange
 from framework.runtime.control.measuring import flow_of
+from framework.runtime.control.scaling import Asked
 from framework.runtime.metrics.statistics import ChannelStatistics
 
 
@@ -30,11 +31,17 @@ class Repeating:
         """Whether all have been made."""
         return not any(self._coming.values())
 
-    def due(self, channels: Sequence[ChannelStatistics]) -> Mapping[str, int]:
-        """The changes to be made now, each once: by bolt the number of tasks."""
-        found: dict[str, int] = {}
+    def due(self, channels: Sequence[ChannelStatistics]) -> Mapping[str, Asked]:
+        """The changes to be made now, each once: by bolt the tasks."""
+        found: dict[str, Asked] = {}
         for component, coming in self._coming.items():
             received = flow_of(component, channels).received if coming else 0
             while coming and coming[0].received <= received:
-                found[component] = min(coming.pop(0).tasks, self._most[component])
+                found[component] = _asked(coming.pop(0), self._most[component])
         return found
+
+
+def _asked(change: ScaleChange, most: int) -> Asked:
+    if change.chosen is None or max(change.chosen) >= most:
+        return min(change.tasks, most)
+    return change.chosen

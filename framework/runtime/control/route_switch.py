@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from framework.routing import SwitchingRouter
+from framework.routing import SwitchingRouter, TaskSet
 from framework.runtime.control.cut_record import NO_PROPOSAL, CutRecord, CutState, Purpose, before_ticks
 from framework.runtime.control.scale_record import ScaleRecord
 from viper.jumbo import Emission
@@ -36,7 +36,7 @@ class RouteSwitch:
 
     Args:
         cut: the record of the run where it is decided.
-        scales: says how many tasks there are before and behind.
+        scales: says which tasks there are before and behind.
         task: id of the task that emits.
         switched: its routers.
     """
@@ -50,8 +50,8 @@ class RouteSwitch:
         self._word = -1
         """That of the record when it was read last."""
         self._proposal = NO_PROPOSAL
-        self._behind: Mapping[str, int] = {}
-        """By component how many tasks there are behind its cut."""
+        self._behind: Mapping[str, TaskSet] = {}
+        """By component which tasks there are behind its cut."""
         self._is_ahead = False
         """Whether a cut is decided that no tuple has stood behind so far."""
         self._told = 0
@@ -101,8 +101,8 @@ class RouteSwitch:
         return self._proposal.state is CutState.DECIDED and self._proposal.purpose is Purpose.RECONFIGURATION
 
     def _hear(self) -> None:
-        before: Mapping[str, int] = {}
-        while self._cut.word != self._word:  # the numbers are those of what it says
+        before: Mapping[str, TaskSet] = {}
+        while self._cut.word != self._word:  # the tasks are those of what it says
             self._word, self._proposal = self._cut.read(self._task)
             before = {component: self._scales.wanted(component) for component in self._components}
             self._behind = {component: self._scales.proposed(component) for component in self._components}

@@ -1,4 +1,4 @@
-"""The changes of the numbers of tasks in one run: for its report, and for its recording."""
+"""The changes of tasks in one run: for its report, and for its recording."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from framework.recording import ScaleChange, append_change
+from framework.routing import TaskSet
 from framework.runtime.control.measuring import flow_of
 from framework.runtime.metrics.statistics import ChannelStatistics
 
@@ -37,10 +38,18 @@ class ScaleJournal:
         for change in self.changes:
             self._record(change)
 
-    def note(self, component: str, before: int, tasks: int, by: str) -> None:
-        """A component goes on with so many tasks, as someone has asked for; one caller at a time."""
+    def note(self, component: str, before: TaskSet, tasks: TaskSet, by: str) -> None:
+        """A component goes on with other tasks, as someone has asked for; one caller at a time."""
         received = flow_of(component, self._channels()).received
-        change = ScaleChange(component, before, tasks, self._elapsed_s(time.monotonic()), received, by)
+        change = ScaleChange(
+            component=component,
+            before=len(before),
+            tasks=len(tasks),
+            at_s=self._elapsed_s(time.monotonic()),
+            received=received,
+            by=by,
+            chosen=None if tasks.is_first else tasks.indexes,
+        )
         self.changes = [*self.changes, change]
         self._record(change)
 

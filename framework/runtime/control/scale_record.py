@@ -1,4 +1,4 @@
-"""How many tasks each component shall have: words in shared memory, for the producers of its tuples.
+"""Which tasks of each component shall get tuples: words in shared memory, for the producers of these.
 
 Tasks with state by key tell here, too, that they have handed over what is not theirs any more, and what of a
 reconfiguration does not go back where their process dies.
@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from framework.planning import Plan
+from framework.routing import TaskSet
 from framework.topology import GroupingKind
 from viper.arena import Arena
 from viper.registers import Registers
 
 
 class ScaleRecord:
-    """Registers for the components whose number of tasks may change, which the leader of the run writes, and
+    """Registers for the components whose tasks may change, which the leader of the run writes, and
     for their tasks, each of which writes its own.
 
     Args:
@@ -27,10 +28,10 @@ class ScaleRecord:
         self._registers = registers
         self._plan = plan
         self._index = {component: index for index, component in enumerate(sorted(plan.scalable))}
-        """By component the register of its number of tasks."""
+        """By component the register of its tasks."""
         count = len(self._index)
         self._proposed = {component: count + index for index, component in enumerate(plan.handing_over)}
-        """By component with state by key the register of the number in the reconfiguration that goes on."""
+        """By component with state by key the register of those in the reconfiguration that goes on."""
         count += len(self._proposed)
         that_hand_over = _that_hand_over(plan)
         self._handed = {task: count + index for index, task in enumerate(that_hand_over)}
@@ -44,7 +45,7 @@ class ScaleRecord:
 
     @classmethod
     def create(cls, arena: Arena, plan: Plan) -> ScaleRecord:
-        """Make one by which each has as many as in the plan; ArenaError if the arena has no room for it."""
+        """Make one by which each has those of the plan; ArenaError if the arena has no room for it."""
         made = cls(Registers.create(arena, _count(plan)), plan)
         for component, tasks in plan.scalable.items():
             made.want(component, tasks)
@@ -65,34 +66,35 @@ class ScaleRecord:
         """Where it lies in its arena."""
         return self._registers.offset
 
-    def want(self, component: str, tasks: int) -> None:
-        """Have the producers divide a component's tuples among so many tasks.
+    def want(self, component: str, tasks: TaskSet) -> None:
+        """Have the producers divide a component's tuples among these tasks.
 
         Where its tasks hand state over, all of them have done so.
         """
-        self._registers[self._index[component]] = tasks
+        self._registers[self._index[component]] = tasks.code
         if component in self._proposed:
-            self._registers[self._proposed[component]] = tasks
+            self._registers[self._proposed[component]] = tasks.code
 
-    def wanted(self, component: str) -> int:
-        """How many tasks a component shall have; where its tasks hand state over, up to the cut of the
+    def wanted(self, component: str) -> TaskSet:
+        """Which tasks of a component shall get tuples; where they hand state over, up to the cut of the
         reconfiguration that goes on."""
-        return self._registers[self._index[component]]
+        return TaskSet.from_code(self._registers[self._index[component]])
 
     def reader(self, component: str) -> Callable[[], int]:
-        """Tells what `wanted` does, for a router that asks at each hand-over."""
+        """Tells what `wanted` does, by its code, for a router that asks at each hand-over."""
         registers, index = self._registers, self._index[component]
         return lambda: registers[index]
 
     # -- a reconfiguration at a cut
 
-    def propose(self, component: str, tasks: int) -> None:
-        """In the next reconfiguration, a component with state by key gets so many tasks."""
-        self._registers[self._proposed[component]] = tasks
+    def propose(self, component: str, tasks: TaskSet) -> None:
+        """In the next reconfiguration, these tasks of a component with state by key get its tuples."""
+        self._registers[self._proposed[component]] = tasks.code
 
-    def proposed(self, component: str) -> int:
-        """How many tasks a component with state by key has behind the cut of the last reconfiguration."""
-        return self._registers[self._proposed[component]]
+    def proposed(self, component: str) -> TaskSet:
+        """Which tasks of a component with state by key get tuples behind the cut of the last
+        reconfiguration."""
+        return TaskSet.from_code(self._registers[self._proposed[component]])
 
     def hand_over(self, task: int, attempt: int) -> None:
         """A task has committed all that lies before the cut of an attempt, and touches none of its key groups
@@ -115,7 +117,7 @@ class ScaleRecord:
         self._registers[self._divided[task]] = attempt
 
     def changing(self) -> Iterator[str]:
-        """The components that have another number of tasks behind the cut than before it."""
+        """The components that have other tasks behind the cut than before it."""
         return (name for name in self._proposed if self.proposed(name) != self.wanted(name))
 
     def has_taken_over(self, attempt: int) -> bool:

@@ -1,13 +1,14 @@
-"""How many tasks the components of a run have while it goes on, as its user or a controller wants it."""
+"""Which tasks the components of a run have while it goes on, as its user or a controller wants it."""
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from framework.errors import ScaleError
 from framework.planning import Plan
+from framework.routing import MOST_CHOSEN, TaskSet
 from framework.runtime.control.reconfiguring import Reconfiguring
 from framework.runtime.control.scale_record import ScaleRecord
 from framework.topology import unknown
@@ -15,20 +16,22 @@ from framework.topology import unknown
 log = logging.getLogger("viperstorm.scale")
 
 
+Asked = int | Sequence[int]
+"""What may be asked for: the first so many tasks, or tasks by index."""
 BY_USER = "viper scale"
 """Who has asked for a change that no controller has made."""
 
 
 class Scaling:
-    """The numbers of tasks that were asked for, which stay where the run goes back to a checkpoint.
+    """The tasks that were asked for, which stay where the run goes back to a checkpoint.
 
     Args:
-        plan: says which components can be scaled, and with how many tasks they begin.
-        on_change: called with a component, its number of tasks until now, the new one, and who has asked; for
-            one that hands key groups over, once it has.
+        plan: says which components can be scaled, and with which tasks they begin.
+        on_change: called with a component, its tasks until now, the new ones, and who has asked; for one that
+            hands key groups over, once it has.
     """
 
-    def __init__(self, plan: Plan, on_change: Callable[[str, int, int, str], None]) -> None:
+    def __init__(self, plan: Plan, on_change: Callable[[str, TaskSet, TaskSet, str], None]) -> None:
         self._on_change = on_change
         self._most = {component: len(plan.tasks_of(component)) for component in plan.scalable}
         self._tasks = dict(plan.scalable)
@@ -42,7 +45,7 @@ class Scaling:
         self._changing = threading.Lock()
 
     def begin(self, record: ScaleRecord | None) -> None:
-        """Have an attempt of the run begin with the numbers of now.
+        """Have an attempt of the run begin with the tasks of now.
 
         Args:
             record: where its producers look; None where nothing can be scaled.
@@ -60,72 +63,93 @@ class Scaling:
         with self._changing:
             self._reconfiguring = reconfiguring
 
-    def change(self, tasks: Mapping[str, int], by: str = BY_USER) -> Mapping[str, int]:
-        """Have components go on with so many tasks, all of those that are named or none; from any thread.
+    def change(self, tasks: Mapping[str, Asked], by: str = BY_USER) -> Mapping[str, TaskSet]:
+        """Have components go on with other tasks, all of those that are named or none; from any thread.
 
         Args:
-            tasks: the numbers, by id.
+            tasks: by id.
             by: who asks for it.
 
         Returns:
-            The numbers of all components that can be scaled, by id.
+            The tasks of all components that can be scaled, by id.
 
         Raises:
-            ScaleError: there is no such component, it cannot be scaled, or not to that number.
+            ScaleError: there is no such component, it cannot be scaled, or not to these tasks.
         """
-        complaints = [told for name, count in tasks.items() if (told := self._complaint(name, count))]
+        complaints = [told for name, asked in tasks.items() if (told := self._complaint(name, asked))]
         if complaints:
             raise ScaleError("; ".join(complaints))
+        wanted = {name: _chosen(asked) for name, asked in tasks.items()}
         with self._changing:
-            changed = {name: count for name, count in tasks.items() if count != self._tasks[name]}
-            for name, count in changed.items():
+            changed = {name: some for name, some in wanted.items() if some != self._tasks[name]}
+            for name, some in changed.items():
                 before = self._tasks[name]
                 if self._reconfiguring is not None and name in self._hands_over:
                     self._asked_by[name] = by
                     continue
-                log.info("%s goes on with %d tasks instead of %d (%s)", name, count, before, by)
-                self._on_change(name, before, count, by)
+                log.info("%s goes on with %s instead of %s (%s)", name, some.in_words, before, by)
+                self._on_change(name, before, some, by)
             self._tasks.update(changed)
             self._tell(changed)
             return dict(self._tasks)
 
     @property
-    def now(self) -> Mapping[str, int]:
-        """What `change` returns, but the numbers of before where key groups are still being handed over; from
+    def now(self) -> Mapping[str, TaskSet]:
+        """What `change` returns, but the tasks of before where key groups are still being handed over; from
         any thread."""
         with self._changing:
             record = self._record
             return {n: c if record is None else record.wanted(n) for n, c in self._tasks.items()}
 
-    def carried_out(self, tasks: Mapping[str, int], before: Mapping[str, int]) -> None:
-        """Components have handed over, and have these numbers of tasks now; from any thread."""
+    def carried_out(self, tasks: Mapping[str, TaskSet], before: Mapping[str, TaskSet]) -> None:
+        """Components have handed over, and have these tasks now; from any thread."""
         with self._changing:
-            for name, count in tasks.items():
-                self._on_change(name, before[name], count, self._asked_by.get(name, BY_USER))
+            for name, some in tasks.items():
+                self._on_change(name, before[name], some, self._asked_by.get(name, BY_USER))
 
-    def given_up(self, tasks: Mapping[str, int]) -> None:
-        """Components keep these numbers of tasks, whatever was asked for; from any thread."""
+    def given_up(self, tasks: Mapping[str, TaskSet]) -> None:
+        """Components keep these tasks, whatever was asked for; from any thread."""
         with self._changing:
             self._tasks.update(tasks)
 
-    def _tell(self, tasks: Mapping[str, int]) -> None:
+    def _tell(self, tasks: Mapping[str, TaskSet]) -> None:
         if self._record is None:
             return
         at_cut = self._hands_over if self._reconfiguring is not None else frozenset()
-        for name, count in tasks.items():
+        for name, some in tasks.items():
             if name not in at_cut:
-                self._record.want(name, count)
+                self._record.want(name, some)
         if self._reconfiguring is not None and (asked := {n: c for n, c in tasks.items() if n in at_cut}):
             self._reconfiguring.want(asked)
 
-    def _complaint(self, name: str, count: object) -> str | None:
+    def _complaint(self, name: str, asked: object) -> str | None:
         if name in self._spouts:
             return f"{name!r} is a spout, and spouts keep their tasks while they run"
         if name in self._others:
             return f"component {name!r} cannot be scaled, as viper.parallelism.max says nothing of it"
         if name not in self._most:
             return unknown("component", name, self._most)
-        if type(count) is not int or not 1 <= count <= self._most[name]:
-            most = self._most[name]
-            return f"{name}={count!r}: expected 1 to {most} tasks (viper.parallelism.max)"
+        most = self._most[name]
+        if isinstance(asked, Sequence) and not isinstance(asked, str):
+            return _complaint_of_indexes(name, asked, most)
+        if type(asked) is not int or not 1 <= asked <= most:
+            return f"{name}={asked!r}: expected 1 to {most} tasks (viper.parallelism.max)"
         return None
+
+
+def _complaint_of_indexes(name: str, indexes: Sequence[object], most: int) -> str | None:
+    told = f"{name}=@{','.join(map(str, indexes))}"
+    if not indexes or not all(type(index) is int and 0 <= index < most for index in indexes):
+        return f"{told}: expected some of the tasks from 0 to {most - 1} (viper.parallelism.max)"
+    if max(index for index in indexes if type(index) is int) >= MOST_CHOSEN and len(set(indexes)) < most:
+        return f"{told}: tasks that are not the first ones can be chosen from 0 to {MOST_CHOSEN - 1}"
+    return None
+
+
+def _chosen(asked: Asked) -> TaskSet:
+    return TaskSet.first(asked) if isinstance(asked, int) else TaskSet.of(asked)
+
+
+def counts_of(tasks: Mapping[str, TaskSet]) -> Mapping[str, int]:
+    """How many there are of each component."""
+    return {name: len(some) for name, some in tasks.items()}

@@ -14,6 +14,7 @@ from typing import Final
 from framework.config import Settings
 from framework.errors import ConfigError
 from framework.planning import Plan, TaskSpec, WorkerKind, is_exact
+from framework.routing import TaskSet
 from framework.runtime.metrics.statistics import GroupStatistics, StateStatistics
 from framework.runtime.state.shared import SharedLayout, SharedMemory
 from framework.runtime.state.snapshot import OwnState
@@ -201,8 +202,9 @@ class StateMemory:
     def _planned(self, task: TaskSpec) -> range:
         """The key groups that a task begins with; none for one that stands by."""
         plan = self._plan
-        tasks = plan.scalable.get(task.component) or len(plan.tasks_of(task.component))
-        return groups_of_task(task.index, tasks, self._groups) if task.index < tasks else range(0)
+        tasks = plan.scalable.get(task.component) or TaskSet.first(len(plan.tasks_of(task.component)))
+        rank = tasks.rank(task.index)
+        return range(0) if rank is None else groups_of_task(rank, len(tasks), self._groups)
 
     def task(self, task: TaskSpec) -> TaskState | None:
         """Open the state of a task, as it was at its last commit; None if it has none.

@@ -41,7 +41,7 @@ class HandOver:
 
     @property
     def changes(self) -> bool:
-        """Whether the component has another number of tasks behind the cut that is proposed, or decided."""
+        """Whether the component has other tasks behind the cut that is proposed, or decided."""
         component = self._task.component
         return self._scales.proposed(component) != self._scales.wanted(component)
 

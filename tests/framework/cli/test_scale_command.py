@@ -129,14 +129,21 @@ def _answers(tasks: Mapping[str, int]) -> bool:
 def test_scaled_by_a_command(started: subprocess.Popen[str]) -> None:
     scaled = viper("scale", "here", "negated=3")
     assert scaled.exit_code == ExitCode.OK and scaled.stdout == "negated=3\n"
-    for wrong, told in [("negated=4", "negated=4: expected 1 to 3 tasks"), ("none=1", "'none'")]:
+    chosen = viper("scale", "here", "negated=@2")
+    assert chosen.exit_code == ExitCode.OK and chosen.stdout == "negated=@2\n"
+    for wrong, told in [
+        ("negated=4", "negated=4: expected 1 to 3 tasks"),
+        ("negated=@0,3", "negated=@0,3: expected some of the tasks from 0 to 2"),
+        ("none=1", "'none'"),
+    ]:
         refused = viper("scale", "here", wrong)
         assert refused.exit_code == ExitCode.INVALID and told in refused.stderr
     Path("go").touch()
     out, err = started.communicate()
     assert out.split() == [str(-number) for number in range(10)]
     assert "negated goes on with 3 tasks instead of 1 (viper scale)" in err
-    assert "\n  tasks of negated: 1, 3 from " in err
+    assert "negated goes on with task 2 instead of 3 (viper scale)" in err
+    assert "\n  tasks of negated: 1, 3 from " in err and ", 1 (@2) from " in err
 
 
 def test_keys_are_handed_over_by_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,7 +180,9 @@ def test_there_must_be_such_a_run(tmp_path: Path) -> None:
     assert refused.exit_code == ExitCode.FAILED and "no run is going on" in refused.stderr
 
 
-@pytest.mark.parametrize("wrong", ["negated", "=3", "negated=", "negated=x", "negated=-1"])
+@pytest.mark.parametrize(
+    "wrong", ["negated", "=3", "negated=", "negated=x", "negated=-1", "negated=@", "negated=@0,"]
+)
 def test_what_is_no_number_of_tasks(wrong: str, tmp_path: Path) -> None:
     refused = viper("scale", str(tmp_path), "--", wrong)
     assert refused.exit_code == ExitCode.USAGE and "expected COMPONENT=TASKS" in refused.stderr

@@ -16,8 +16,8 @@ from framework.runtime import RunReport
 from framework.sinks import CollectingSink
 from tests.framework.runtime.workers.killed import Numbers
 
-Change = tuple[int, str, int]
-"""From a number of the spout's on, a component goes on with so many tasks."""
+Change = tuple[int, str, int | list[int]]
+"""From a number of the spout's on, a component goes on with so many tasks, or with those of these indexes."""
 MOST = 4
 
 
@@ -74,7 +74,13 @@ def drawn(seed: int, changes: int, count: int = 600) -> list[Change]:
     """So many changes at places of the input that a seed draws."""
     draw = random.Random(seed)
     names = ("pieces", "tripled")
-    return [(draw.randrange(count), draw.choice(names), draw.randint(1, MOST)) for _ in range(changes)]
+    return [(draw.randrange(count), draw.choice(names), some(draw, MOST)) for _ in range(changes)]
+
+
+def some(draw: random.Random, most: int) -> int | list[int]:
+    """So many tasks, or these."""
+    count = draw.randint(1, most)
+    return count if draw.random() < 0.3 else sorted(draw.sample(range(most), count))
 
 
 def received(report: RunReport, component: str) -> list[int]:

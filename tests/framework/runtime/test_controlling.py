@@ -14,6 +14,7 @@ from framework import Bolt, TopologyBuilder, scale
 from framework.controllers import Controller, Measurements
 from framework.errors import ScaleError, TopologyError
 from framework.recording import Recording, ScaleChange
+from framework.routing import TaskSet
 from framework.runtime import RunReport
 from framework.runtime.control.measuring import Measuring
 from framework.runtime.control.repeating import Repeating
@@ -120,10 +121,13 @@ class Steps:
         plan, _ = plan_of(builder_of(viper__controller=given, **config), control="", changes=[])
         self.plan = plan
         self.changes: list[tuple[str, int, int, str]] = []
-        self.scaling = Scaling(plan, lambda *change: self.changes.append(change))
+        self.scaling = Scaling(plan, self._note)
         self.clock = Clock()
         self.controlling = Controlling(plan, self.scaling, self.clock.counted())
         self.controller: Any = self.controlling.controllers.get("pieces")
+
+    def _note(self, component: str, before: TaskSet, tasks: TaskSet, by: str) -> None:
+        self.changes.append((component, len(before), len(tasks), by))
 
     def after(
         self,
@@ -355,6 +359,13 @@ def test_recorded_changes_are_made_where_they_were_as_far_as_they_can_be() -> No
     clock.emitted = 40
     assert repeating.due(clock.channels()) == {"pieces": 1}
     assert repeating.is_over
+
+
+def test_of_recorded_tasks_by_index_there_are_as_many_where_the_bolt_has_fewer() -> None:
+    recorded = [ScaleChange("pieces", 1, 2, 0.0, 0, "viper scale", chosen=[0, 2])]
+    channels = Clock().channels()
+    assert Repeating(recorded, {"pieces": 3}).due(channels) == {"pieces": [0, 2]}
+    assert Repeating(recorded, {"pieces": 2}).due(channels) == {"pieces": 2}
 
 
 def test_the_time_of_a_turn_belongs_to_the_task_on_top() -> None:

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Sequence
 from typing import Any
 
-from framework.routing import SwitchingRouter
+from framework.routing import SwitchingRouter, TaskSet
 from framework.runtime.control.alignment import Alignment
 from framework.runtime.control.cut_record import CutState, Purpose
 from framework.runtime.control.route_switch import RouteSwitch, Switched
@@ -29,7 +29,7 @@ class Decided:
         arena = Arena.private(100_000)
         self.scales = ScaleRecord.create(arena, self.plan)
         self.cut = Alignment.create(arena, self.plan).cut
-        self.scales.propose("second", 3)
+        self.scales.propose("second", TaskSet.first(3))
         times = {part: CUT_US for part in self.plan.aligned_sources}
         self.cut.propose(0, times, Purpose.RECONFIGURATION)
         self.cut.decide()
@@ -67,8 +67,8 @@ def test_a_producer_that_has_ended_waits_for_no_later_one() -> None:
     for task in run.tasks("first"):
         RouteSwitch(run.cut, run.scales, task, ()).committed(END)
     run.cut.make_void()
-    run.scales.want("second", 3)
-    run.scales.propose("second", 1)
+    run.scales.want("second", TaskSet.first(3))
+    run.scales.propose("second", TaskSet.first(1))
     run.cut.propose(0, {part: 2 * CUT_US for part in run.plan.aligned_sources}, Purpose.RECONFIGURATION)
     run.cut.decide()
     assert run.cut.attempt == 2 and run.scales.is_divided_anew(2)
@@ -86,8 +86,8 @@ def test_a_proposal_that_is_void_or_open_is_nothing_to_wait_behind() -> None:
 class Counted:
     """Gives for each row how many tasks there are."""
 
-    def __init__(self, tasks: int) -> None:
-        self._tasks = tasks
+    def __init__(self, tasks: TaskSet) -> None:
+        self._tasks = len(tasks)
 
     def targets(self, rows: Sequence[Any]) -> list[int]:
         return [self._tasks] * len(rows)
@@ -98,7 +98,7 @@ class Counted:
 
 def test_of_several_streams_each_is_divided_anew_from_its_own_first_row_behind_the_cut() -> None:
     run, rows = Decided(), [(number,) for number in range(6)]
-    routers = [SwitchingRouter(Counted, 2) for _ in range(2)]
+    routers = [SwitchingRouter(Counted, TaskSet.first(2)) for _ in range(2)]
     switched = [Switched(tag, "second", router) for tag, router in enumerate(routers)]
     positions = Positions()
     for number in range(len(rows)):
