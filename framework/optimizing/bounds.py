@@ -22,10 +22,18 @@ def bound(problem: Problem) -> float:
     work = least_work(problem)
     periods = [sum(work.values()) / problem.machine.cores]
     periods += [ns / _tasks(problem, name) for name, ns in work.items()]
-    processed, _ = tuples(problem.shape, problem.profile)
-    periods += [1e9 / rate * processed[name] for name, rate in problem.profile.rates.items()]
-    period = max(periods)
+    period = max(*periods, period_of_spouts(problem))
     return 1e9 / period if period else math.inf
+
+
+def period_of_spouts(problem: Problem) -> float:
+    """Nanoseconds that pass at least for each tuple of a spout, as spouts bring no more.
+
+    Args:
+        problem: whose profile has their rates; 0 if it has none.
+    """
+    processed, _ = tuples(problem.shape, problem.profile)
+    return max((1e9 / rate * processed[name] for name, rate in problem.profile.rates.items()), default=0.0)
 
 
 def least_work(problem: Problem) -> dict[str, float]:

@@ -18,10 +18,10 @@ class Best:
     """The exact search where it comes to an end soon, else the local one.
 
     Args:
-        nodes: parts of plans that the exact search may look at; 100,000 take some seconds.
+        nodes: parts of plans that the exact search may look at; that many take some seconds.
     """
 
-    nodes: int = 50_000
+    nodes: int = 500_000
     name: str = field(default="best", init=False)
 
     def best(self, problem: Problem) -> Found:

@@ -1,25 +1,32 @@
 """The best plan for workers of one thread each, found by going through all that can still be the best.
 
-Components are placed one after the other, in the order of the stream, each at some workers; at one of them it
-may have several tasks, so that this one has a larger share of its tuples. What is left
-out: plans that differ by the names of workers only, and all that follow a part whose bound is no better than
-a plan that was found. The bound of a part is the load of its worst worker, and no less than an even share of
-all work, what is not placed yet without merging and crossing.
+Components are placed one after the other, each at some workers; at one of them it may have several tasks, so
+that this one has a larger share of its tuples. What is left out: plans that differ by the names of workers
+only, and all that follow a part whose bound is no better than a plan that was found. The bound of a part is
+the load of its worst worker, and no less than an even share of all work, what is not placed yet at its least.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import combinations_with_replacement
-from math import gcd
+from heapq import nsmallest
+from math import inf
+from operator import add
+from typing import NamedTuple
 
-from framework.costs import CostModel, Deployment
-from framework.optimizing.local import Local
+from framework.costs import Deployment, Machine
+from framework.optimizing.bounds import period_of_spouts
 from framework.optimizing.problem import Found, Problem
+from framework.optimizing.remainders import Remainders
+from framework.optimizing.tables import Loads, Tables, pairs_of
 
-Places = tuple[int, ...]
+MOST_PAIRS = 500_000
+"""Pairs of choices that are put into tables; that many take a second or two."""
+BEAM = 100
+"""Parts of plans that are followed to find a good plan before the search."""
+SAME = 1 - 1e-12
+"""Rounding does not make a plan better."""
 
 
 class TooLarge(ValueError):
@@ -41,93 +48,149 @@ class Exact:
         """The best deployment.
 
         Raises:
-            ValueError: a place has several cores.
+            ValueError: a place has several cores, or the ways between places have limits.
             TooLarge: there is too much to look at.
         """
         if any(place.cores != 1 for place in problem.machine.places):
             raise ValueError("some places have several cores: expected workers of one thread each")
-        # What a local search finds is nearly always the best, and leaves out most parts from the beginning.
-        search = _Search(problem, self.most_nodes, Local(starts=4).best(problem))
-        search.place(0, {}, [0.0] * len(problem.machine.places), 0)
-        deployment = Deployment(search.found)
+        if problem.machine.bandwidth:
+            raise ValueError("ways between places have bandwidths: expected workers without any")
+        if pairs_of(problem) > MOST_PAIRS:
+            raise TooLarge(f"more than {MOST_PAIRS} pairs of choices: take a search that is not exact")
+        search = _Search(problem, self.most_nodes)
+        deployment = search.run()
         prediction = problem.predicted(deployment)
         return Found(deployment, prediction, prediction.rate, search.nodes)
+
+
+class _Part(NamedTuple):
+    """A part of a plan: the choices of some components, from the first one on."""
+
+    bound: float
+    """Nanoseconds for each tuple of a spout, which no plan that has this part comes below."""
+    chosen: tuple[int, ...]
+    loads: Loads
+    used: int
+    """How many places have anything, where they are alike; these are the first ones."""
+
+
+_Choice = tuple[float, int, Loads, int]
+"""The least total, the index of the choice, what it adds to the loads, and the places used with it."""
 
 
 class _Search:
     """A search of depth first. Its state is the best plan so far."""
 
-    def __init__(self, problem: Problem, most_nodes: int, known: Found) -> None:
+    def __init__(self, problem: Problem, most_nodes: int) -> None:
         self._problem = problem
         self._most_nodes = most_nodes
-        self._names = problem.shape.names
-        self._model = CostModel(problem.shape, problem.profile, problem.machine)
-        self._width = min(len(problem.machine.places), problem.machine.cores)
-        left = 0.0
-        self._left = [0.0] * (len(self._names) + 1)
-        """Work of the components from each one on, at least."""
-        for at in reversed(range(len(self._names))):
-            left += self._model.least_ns(self._names[at])
-            self._left[at] = left
-        self.found: Mapping[str, Places] = known.deployment.tasks
-        loads = known.prediction.loads.values()
-        self._least = max(max(loads), sum(loads) / problem.machine.cores)
+        self._tables = Tables(problem)
+        self._cores = min(self._tables.width, problem.machine.cores)
+        self._neighbours = _neighbours(self._tables)
+        used = 0 if _are_alike(problem.machine) else self._tables.width
+        self._begin = _Part(period_of_spouts(problem), (), (0.0,) * self._tables.width, used)
+        self._found, self._least = self._begin, inf
+        self._remainders = Remainders(self._tables, inf, 1)
+        self._kept: dict[tuple[int, ...], list[_Choice]] = {}
+        self._of_fresh: dict[tuple[int, int], list[tuple[int, int]]] = {}
         self.nodes = 0
+        """Parts of plans that were looked at."""
 
-    def place(self, at: int, placed: dict[str, Places], loads: Sequence[float], used: int) -> None:
-        """Place the component with this index in all ways, and those behind it.
+    def run(self) -> Deployment:
+        """The best plan."""
+        # The better the best plan so far is, the more choices are left out of the remainders.
+        for neighbours in (1, 2, 2):
+            self._beam()
+            self._remainders = Remainders(self._tables, self._least * SAME, neighbours)
+            self._kept = {}
+        self._follow(self._begin)
+        each = zip(self._tables.names, self._tables.choices, self._found.chosen, strict=True)
+        places = {name: choices[at] for name, choices, at in each}
+        return Deployment({name: places[name] for name in self._problem.shape.names})
 
-        Args:
-            at: index of the component.
-            placed: the places of those before it.
-            loads: what these are for each place, in nanoseconds.
-            used: how many places have anything; these are the first ones.
-        """
-        if at == len(self._names):
-            worst = max(max(loads), sum(loads) / self._problem.machine.cores)
-            if worst < self._least:
-                self._least, self.found = worst, dict(placed)
-            return
-        for bound, places, after in sorted(self._children(at, placed, loads, used)):
-            if bound >= self._least:
+    def _beam(self) -> None:
+        """Follow the parts of the best bounds only."""
+        parts = [self._begin]
+        for _ in self._tables.names:
+            parts = nsmallest(BEAM, (child for part in parts for child in self._children(part)))
+        if parts:
+            self._found, self._least = parts[0], parts[0].bound
+
+    def _follow(self, part: _Part) -> None:
+        """Go through all plans that have this part, and can be better than the best one so far."""
+        is_last = len(part.chosen) + 1 == len(self._tables.names)
+        for child in sorted(self._children(part)):
+            if child.bound >= self._least * SAME:
                 return
-            placed[self._names[at]] = places
-            self.place(at + 1, placed, after, max(used, max(places) + 1))
-            del placed[self._names[at]]
+            if is_last:
+                self._found, self._least = child, child.bound
+                return
+            self._follow(child)
 
-    def _children(
-        self, at: int, placed: dict[str, Places], loads: Sequence[float], used: int
-    ) -> Iterator[tuple[float, Places, list[float]]]:
-        name = self._names[at]
-        for places in self._choices(name, placed, used):
+    def _children(self, part: _Part) -> Iterator[_Part]:
+        """The part with one component more, wherever that can still become the best plan."""
+        least = self._least * SAME
+        placed = sum(part.loads)
+        for total, choice, added, used in self._choices(part, least * self._cores - placed):
+            if placed + total >= least * self._cores:
+                return
             self.nodes += 1
-            if self.nodes > self._most_nodes:
-                raise TooLarge(
-                    f"more than {self._most_nodes} parts of plans: take a search that is not exact"
-                )
-            after = list(loads)
-            for (component, index), ns in self._model.added(name, {**placed, name: places}):
-                after[(places if component == name else placed[component])[index]] += ns
-            bound = max(max(after), (sum(after) + self._left[at + 1]) / self._width)
-            if bound < self._least:
-                yield bound, places, after
+            loads = tuple(map(add, part.loads, added))
+            worst = max(loads)
+            if worst < least:
+                bound = max(worst, (placed + total) / self._cores, part.bound)
+                yield _Part(bound, (*part.chosen, choice), loads, used)
+        if self.nodes > self._most_nodes:
+            raise TooLarge(f"more than {self._most_nodes} parts of plans: take a search that is not exact")
 
-    def _choices(self, name: str, placed: dict[str, Places], used: int) -> Iterator[Places]:
-        """Sets of places for a component; of those that nothing is at, the first ones only."""
-        count = len(self._problem.machine.places)
-        group = next((group for group in self._problem.together if name in group), None)
-        if group is not None:
-            others = [placed[other][0] for other in group if other in placed]
-            for place in others[:1] or range(min(count, used + 1)):
-                yield (place,) * self._problem.least(name)
+    def _choices(self, part: _Part, room: float) -> list[_Choice]:
+        """Those of the next component whose total has room, and maybe others, the least total first.
+
+        They depend on a few components before it, and are kept for parts of plans that have these in common.
+        With more than two, such parts are rare, so it is better not to work out what has no room.
+        """
+        at = len(part.chosen)
+        if len(self._neighbours[at]) > 2:
+            return sorted(self._new_choices(at, part, room))
+        key = (at, part.used, *(part.chosen[one] for one in self._neighbours[at]))
+        if key not in self._kept:
+            self._kept[key] = sorted(self._new_choices(at, part, inf))
+        return self._kept[key]
+
+    def _new_choices(self, at: int, part: _Part, room: float) -> Iterator[_Choice]:
+        totals = self._remainders.totals(at, part.chosen)
+        if min(totals) >= room:
             return
-        is_free = name not in self._problem.fixed
-        for tasks in range(self._problem.least(name), self._problem.most(name) + 1):
-            for places in combinations_with_replacement(range(min(count, used + tasks)), tasks):
-                shares = Counter(places)
-                fresh = sorted(place for place in shares if place >= used)
-                # Fewer tasks of equal shares only cost less.
-                if fresh == list(range(used, used + len(fresh))) and not (
-                    is_free and gcd(*shares.values()) > 1
-                ):
-                    yield places
+        before = [
+            table[part.chosen[one]] for (one, other), table in self._tables.between.items() if other == at
+        ]
+        for choice, used in self._fresh(at, part.used):
+            if totals[choice] < room:
+                added = self._tables.own[at][choice]
+                for row in before:
+                    added = tuple(map(add, added, row[choice]))
+                yield totals[choice], choice, added, used
+
+    def _fresh(self, at: int, used: int) -> list[tuple[int, int]]:
+        """The choices whose unused places are the first ones of these, and the places used with them."""
+        if (at, used) not in self._of_fresh:
+            found = []
+            for choice, places in enumerate(self._tables.choices[at]):
+                fresh = sorted({place for place in places if place >= used})
+                if fresh == list(range(used, used + len(fresh))):
+                    found.append((choice, used + len(fresh)))
+            self._of_fresh[at, used] = found
+        return self._of_fresh[at, used]
+
+
+def _neighbours(tables: Tables) -> list[list[int]]:
+    """Of each component those before it that it or one behind it has to do with."""
+    return [
+        sorted({one for one, other in tables.between if one < at <= other}) for at in range(len(tables.names))
+    ]
+
+
+def _are_alike(machine: Machine) -> bool:
+    """Whether it makes no difference which place is which."""
+    ways = [ns for one, row in enumerate(machine.fetch_ns) for other, ns in enumerate(row) if one != other]
+    return len(set(ways)) <= 1

@@ -77,7 +77,8 @@ def test_one_worker_has_everything_once() -> None:
 def test_symmetric_plans_are_looked_at_once() -> None:
     two = Exact().best(Problem(WORDS, COSTS, Machine.of_workers(2, 2))).considered
     many = Exact().best(Problem(WORDS, COSTS, Machine.of_workers(4, 4))).considered
-    assert two < 200
+    # If workers were told apart, the numbers would be 443 and 4772.
+    assert two < 400
     assert many < 3000
 
 
