@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from framework.config import Settings
@@ -31,7 +31,7 @@ def run(
     *,
     conf: Mapping[str, Any] | None = None,
     worker: str | None = None,
-    workers: int | None = None,
+    workers: int | Literal["auto"] | None = None,
     duration_s: float | None = None,
     max_tuples: int | None = None,
     seed: int | None = None,
@@ -58,7 +58,7 @@ def run(
             command line, such as ``"topologies/wordcount.yaml"``.
         conf: configuration by key, above everything else but the following arguments.
         worker: ``"inline"``, ``"thread"`` or ``"process"`` (``viper.worker``).
-        workers: how many workers share the tasks (``topology.workers``).
+        workers: how many workers share the tasks, or ``auto`` (``topology.workers``).
         duration_s: seconds after which the run drains; None for no limit.
         max_tuples: tuples after which the spouts stop; None for no limit.
         seed: runs the tasks in a random order, which this number determines.

@@ -72,7 +72,7 @@ def with_costs(command: Callable[..., Any]) -> Callable[..., Any]:
     return packed
 
 
-def show_costs(plan: Plan, costs: Costs, workers: int | None, *, as_json: bool) -> None:
+def show_costs(plan: Plan, costs: Costs, workers: int | str | None, *, as_json: bool) -> None:
     """Print what a plan, or the best one, is predicted to do.
 
     Args:
@@ -109,7 +109,7 @@ def show_costs(plan: Plan, costs: Costs, workers: int | None, *, as_json: bool) 
         click.echo(_as_config(plan, options), nl=False)
 
 
-def _problem(plan: Plan, costs: Costs, workers: int | None) -> Problem:
+def _problem(plan: Plan, costs: Costs, workers: int | str | None) -> Problem:
     from framework.costs.file import load
     from framework.errors import ProfileError
     from framework.optimizing import Problem
@@ -119,7 +119,7 @@ def _problem(plan: Plan, costs: Costs, workers: int | None) -> Problem:
 
     assert costs.profile is not None, "predictions are by a profile"
     cores = costs.cores or len(os.sched_getaffinity(0))
-    places = workers or cores
+    places = workers if isinstance(workers, int) else cores
     if costs.optimizer is None:
         places = len(deployment_of(plan).places_used())
     shape, profile = shape_of(plan, places), load(costs.profile).profile

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 from click.shell_completion import CompletionItem
@@ -102,8 +102,26 @@ _BOOLS = {"true": "--debug", "false": "--no-debug"}
 
 
 worker_option = click.option("--worker", help="Kind of worker (viper.worker).")
+
+
+class _Workers(click.ParamType):  # type: ignore[type-arg]
+    """A number of workers, or ``auto``."""
+
+    name = "number|auto"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | Literal["auto"]:
+        if value == "auto":
+            return "auto"
+        try:
+            return click.IntRange(min=1).convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"{value!r}: expected a whole number from 1 on, or auto", param, ctx)
+
+
 workers_option = click.option(
-    "-w", "--workers", type=click.IntRange(min=1), help="Number of workers (topology.workers)."
+    "-w", "--workers", type=_Workers(), help="Number of workers, or auto (topology.workers)."
 )
 
 

@@ -29,7 +29,12 @@ if TYPE_CHECKING:
 @with_costs
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
 def plan(
-    target: str | None, choices: Choices, worker: str | None, workers: int | None, costs: Costs, as_json: bool
+    target: str | None,
+    choices: Choices,
+    worker: str | None,
+    workers: int | str | None,
+    costs: Costs,
+    as_json: bool,
 ) -> None:
     """Show how TARGET would run: tasks, streams, channels, levels of positions.
 

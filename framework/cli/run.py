@@ -314,7 +314,7 @@ def _watched(
 
 
 def _as_options(
-    *, worker: str | None, workers: int | None, ackers: int | None, seed: int | None, debug: bool | None
+    *, worker: str | None, workers: int | str | None, ackers: int | None, seed: int | None, debug: bool | None
 ) -> Mapping[str, Any]:
     """The configuration that options stand for; None where one was not given."""
     return {

@@ -3,9 +3,11 @@
 from framework.config.keys import KEYS, Key
 from framework.config.layers import parse_option, project_files
 from framework.config.resolve import component_conf, resolve, task_count
+from framework.config.rules import AUTO_WORKERS
 from framework.config.settings import Settings
 
 __all__ = [
+    "AUTO_WORKERS",
     "KEYS",
     "Key",
     "Settings",

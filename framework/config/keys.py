@@ -25,6 +25,7 @@ from framework.config.rules import (
     task_counts,
     text,
     topology_name,
+    workers,
 )
 from framework.units import PER_SECOND
 
@@ -119,7 +120,8 @@ _ALL = (
     Key("viper.tracked.max", integer(1, 2**21), "Tracked tuples of one task that may be in flight."),
     Key("viper.emit.undeclared", choice("warn", "error"), "What an emit on an undeclared stream does."),
     Key("topology.name", optional(topology_name()), "The topology's name, as components see it."),
-    Key("topology.workers", integer(1), "How many workers share the tasks."),
+    Key("topology.workers", workers(), "How many workers share the tasks."),
+    Key("viper.rebalance.interval.secs", duration(zero=False), "Seconds between two moves."),
     Key("topology.tasks", optional(integer(1, MAX_TASKS)), "Tasks of a component.", True),
     Key("topology.max.task.parallelism", optional(integer(1)), "The most tasks of a component.", True),
     Key(

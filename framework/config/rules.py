@@ -60,8 +60,10 @@ def field_names() -> Rule:
     """The name of a field, or a list of such names."""
     return Rule(
         "the name of a field, or a list of names",
-        lambda v: isinstance(v, str)
-        or (isinstance(v, list | tuple) and len(v) > 0 and all(isinstance(name, str) for name in v)),
+        lambda v: (
+            isinstance(v, str)
+            or (isinstance(v, list | tuple) and len(v) > 0 and all(isinstance(name, str) for name in v))
+        ),
     )
 
 
@@ -120,6 +122,20 @@ def topology_name() -> Rule:
 def choice(*names: str) -> Rule:
     """One of some names."""
     return Rule(one_of(names), lambda v: isinstance(v, str) and v in names, names)
+
+
+AUTO_WORKERS = "auto"
+"""As many workers as there are cores, and a run that decides by itself what runs where."""
+
+
+def workers() -> Rule:
+    """A number of workers, or that the run decides."""
+    number = integer(1)
+    return Rule(
+        f"{number.allowed}, or '{AUTO_WORKERS}'",
+        lambda v: v == AUTO_WORKERS if isinstance(v, str) else number.accepts(v),
+        (AUTO_WORKERS,),
+    )
 
 
 def placement() -> Rule:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import Final
 
 from framework.config import Settings
 from framework.planning.placement import Placement
+from framework.planning.workers import usable_cores
 
 AUTO: Final = "auto"
 SERIAL: Final = "serial"
@@ -53,12 +53,6 @@ def evaluation_of(placement: Placement, settings: Settings, cores: int | None = 
     left = "none" if free == 0 else f"{free}"
     why = f"{_counted(workers, 'worker')} on {_counted(cores, 'core')} {_verb(workers)} {left} free"
     return Evaluation(evaluator if free else SERIAL, 1 + free, why)
-
-
-def usable_cores() -> int:
-    """How many cores this process may use."""
-    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return allowed or 1
 
 
 def _counted(number: int, what: str) -> str:

@@ -107,6 +107,26 @@ class ByComponent:
         return [chosen[group.components[0]] for group in groups]
 
 
+class OneOnEach:
+    """A task on each worker, for components that can go from one to another; all other groups round-robin.
+
+    Args:
+        movable: the ids of these components.
+    """
+
+    def __init__(self, movable: frozenset[str]) -> None:
+        self._movable = movable
+
+    def place(self, groups: Sequence[Group], workers: int) -> Sequence[int]:
+        """For each group the number of its worker."""
+        others = [group for group in groups if not self._has(group)]
+        placed = iter(RoundRobin().place(others, workers))
+        return [group.index % workers + 1 if self._has(group) else next(placed) for group in groups]
+
+    def _has(self, group: Group) -> bool:
+        return not self._movable.isdisjoint(group.components)
+
+
 class AsListed:
     """Places the components that the user has listed as listed, and all others round-robin.
 

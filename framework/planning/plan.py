@@ -106,6 +106,8 @@ class Plan:
     scalable: Mapping[str, TaskSet] = field(default_factory=dict)
     """For each bolt whose tasks may change while it runs, which of them get tuples at first; the others stand
     by."""
+    movable: frozenset[str] = frozenset()
+    """The bolts among these that the run moves from worker to worker by itself."""
     controlled: Mapping[str, Any] = field(default_factory=dict)
     """For each of these that has a controller, what the configuration says of that (``viper.controller``)."""
     merges: Mapping[int, int] = field(default_factory=dict)

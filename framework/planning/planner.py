@@ -25,6 +25,7 @@ from framework.planning.key_input import key_input_problems, with_key_input
 from framework.planning.keys import group_problems, state_problems, with_keys
 from framework.planning.layout import Layout, make_layout
 from framework.planning.merge_bolts import merge_layer_problems, with_merge_bolts
+from framework.planning.movable import movable_bolts, with_spare_tasks
 from framework.planning.placement import Placement
 from framework.planning.plan import Plan, Subscription, TaskSpec
 from framework.planning.recovery import recovery_problems
@@ -35,10 +36,12 @@ from framework.planning.strategy import (
     Strategy,
     configured_blocking,
     placement_problems,
+    worker_kind,
 )
 from framework.planning.time_mode import choose_time, deadlock_problems, time_problems
 from framework.planning.transactions import table_groups, transaction_problems
 from framework.planning.windows import window_problems
+from framework.planning.workers import workers_of
 from framework.topology import ShellImplementation, Topology
 from framework.traits import Batching, traits_of
 
@@ -64,6 +67,10 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
         raise TopologyError(problems)
     strategy = strategy or AsConfigured()
     begins_with = strategy.task_counts(draft)
+    kind = worker_kind(settings, traits)
+    movable = frozenset(movable_bolts(topology, settings, confs, traits, kind))
+    with_spare_tasks(confs, begins_with, movable, workers_of(settings), settings["viper.key.groups"])
+    draft = replace(draft, movable=movable)
     if problems := list(scaling_problems(topology, settings, confs, traits, begins_with)):
         raise TopologyError(problems)
     can_be_scaled = scalable(confs, begins_with)
@@ -116,6 +123,7 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
         aligned_stops=aligned_stops(tasks, draft.subscriptions, traits),
         aligned_sources=aligned_sources(tasks, draft.subscriptions),
         scalable=can_be_scaled,
+        movable=movable,
         controlled=controlled(confs, can_be_scaled),
         table_groups=(groups := table_groups(topology, traits)),
         evaluation=evaluation_of(placement, settings) if groups else None,
@@ -144,6 +152,7 @@ def _draft(topology: Topology, settings: Settings) -> Draft:
     for component in topology.components:
         blocking = configured_blocking(component, settings, confs[component.id], traits)
         confs[component.id]["viper.blocking"] = blocking
+        confs[component.id]["topology.workers"] = workers_of(settings)
     subscriptions = with_keys(topology, make_subscriptions(topology), traits)
     subscriptions = with_key_input(subscriptions, confs, traits)
     confs.update(_waiting_for_programs(topology, settings, confs, subscriptions))

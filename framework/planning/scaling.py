@@ -59,25 +59,40 @@ def scaling_problems(
         traits: by id.
         counts: the number of tasks that each begins with, by id.
     """
-    asked = [component for component in topology.components if confs[component.id][MOST] is not None]
-    cyclic = cycles(make_subscriptions(topology)) if asked else {}
-    for component in asked:
+    for component in topology.components:
         most = confs[component.id][MOST]
+        if most is None:
+            continue
         reasons = [
             *_too_few(most, counts[component.id]),
-            *_unfit(component, confs[component.id], traits[component.id]),
-            *_unfit_groupings(component, traits[component.id]),
+            *obstacles(topology, settings, confs, traits, component),
         ]
-        if traits[component.id].keyed:
-            reasons += _unfit_run(topology, confs, is_cyclic=bool(cyclic))
-        elif component.id in cyclic:
-            reasons.append("it is part of a cycle, which runs on one thread")
-        if settings["viper.grouping.hash"] != "stable":
-            reasons.append("viper.grouping.hash is storm, which knows no key groups")
         if reasons:
             told = "; ".join(reasons)
             message = f"cannot be scaled while it runs, as {MOST}={most} asks for: {told}"
             yield about(topology, component, message)
+
+
+def obstacles(
+    topology: Topology,
+    settings: Settings,
+    confs: Confs,
+    traits: Mapping[str, Traits],
+    component: ComponentSpec,
+) -> list[str]:
+    """Why the tasks of a component cannot change while it runs; arguments as above."""
+    reasons = [
+        *_unfit(component, confs[component.id], traits[component.id]),
+        *_unfit_groupings(component, traits[component.id]),
+    ]
+    cyclic = cycles(make_subscriptions(topology))
+    if traits[component.id].keyed:
+        reasons += _unfit_run(topology, confs, is_cyclic=bool(cyclic))
+    elif component.id in cyclic:
+        reasons.append("it is part of a cycle, which runs on one thread")
+    if settings["viper.grouping.hash"] != "stable":
+        reasons.append("viper.grouping.hash is storm, which knows no key groups")
+    return reasons
 
 
 def _too_few(most: int, count: int) -> Iterator[str]:

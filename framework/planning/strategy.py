@@ -8,8 +8,17 @@ from typing import Any, Protocol
 
 from framework.config import Settings, task_count
 from framework.planning.connections import cycles
-from framework.planning.placement import Executor, Group, Placement, WorkerKind, make_placer
+from framework.planning.placement import (
+    Executor,
+    Group,
+    OneOnEach,
+    Placement,
+    RoundRobin,
+    WorkerKind,
+    make_placer,
+)
 from framework.planning.plan import Subscription, TaskSpec
+from framework.planning.workers import workers_of
 from framework.topology import ComponentSpec, Problem, Role, Topology, unknown
 from framework.traits import Traits
 
@@ -25,6 +34,8 @@ class Draft:
     traits: Mapping[str, Traits]
     """By id of the component."""
     subscriptions: tuple[Subscription, ...]
+    movable: frozenset[str] = frozenset()
+    """The ids of the bolts that the run moves from worker to worker by itself."""
 
 
 class Strategy(Protocol):
@@ -56,7 +67,7 @@ class AsConfigured:
         """Tasks on workers as the user has configured it; those that block have an executor each."""
         kind = worker_kind(draft.settings, draft.traits)
         groups = _groups(draft, tasks, apart=kind is WorkerKind.PROCESS)
-        workers = _workers(kind, draft.settings, groups)
+        workers = _workers(kind, draft, groups)
         blocking = {task.id for task in tasks if draft.confs[task.component]["viper.blocking"]}
         executors: list[Executor] = []
         for worker in sorted(set(workers)):
@@ -77,7 +88,7 @@ def worker_kind(settings: Settings, traits: Mapping[str, Traits]) -> WorkerKind:
     chosen = settings["viper.worker"]
     if chosen is not None:
         return WorkerKind(chosen)
-    several = settings["topology.workers"] > 1
+    several = workers_of(settings) > 1
     apart = any(found.isolated for found in traits.values())
     return WorkerKind.PROCESS if several or apart else WorkerKind.INLINE
 
@@ -109,7 +120,7 @@ def placement_problems(draft: Draft) -> list[Problem]:
         if name not in draft.confs:
             message = unknown("component", name, draft.confs)
             found.append(Problem(settings.entries["viper.tasks"][-1].place, f"viper.tasks: {message}"))
-    configured, workers = settings["viper.placement"], settings["topology.workers"]
+    configured, workers = settings["viper.placement"], workers_of(settings)
     if isinstance(configured, Mapping):
         place = settings.entries["viper.placement"][-1].place
         for name, numbers in configured.items():
@@ -132,15 +143,19 @@ def _complaints(
     return [f"{name} is on worker {n}: expected 1 to {workers} (topology.workers)" for n in wrong]
 
 
-def _workers(kind: WorkerKind, settings: Settings, groups: Sequence[Group]) -> list[int]:
+def _workers(kind: WorkerKind, draft: Draft, groups: Sequence[Group]) -> list[int]:
     """For each group the number of its worker."""
+    settings = draft.settings
     if kind is WorkerKind.INLINE:
         return [1] * len(groups)
     sharing = [group for group in groups if not group.alone]
-    count = min(settings["topology.workers"], len(sharing))
+    count = min(workers_of(settings), len(sharing))
     if isinstance(settings["viper.placement"], Mapping):
-        count = settings["topology.workers"]
-    shared = iter(make_placer(settings["viper.placement"]).place(sharing, count))
+        count = workers_of(settings)
+    placer = make_placer(settings["viper.placement"])
+    if draft.movable and isinstance(placer, RoundRobin):
+        placer = OneOnEach(draft.movable)
+    shared = iter(placer.place(sharing, count))
     own = iter(range(count + 1, count + 1 + len(groups)))
     return [next(own) if group.alone else next(shared) for group in groups]
 

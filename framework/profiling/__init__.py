@@ -7,7 +7,7 @@ section 3.1), but within whole runs: alone, a component has caches for itself th
 from framework.profiling.fitting import Fit, fit
 from framework.profiling.plans import deployments, options_of
 from framework.profiling.profiler import Profiler, Profiling, RunFailed
-from framework.profiling.samples import Sample, TaskSample, Way, sample_of
+from framework.profiling.samples import Sample, TaskSample, Way, sample_of, summed
 from framework.profiling.shapes import CannotBeModelled, deployment_of, fixed_tasks, machine_of, shape_of
 
 __all__ = [
@@ -27,4 +27,5 @@ __all__ = [
     "options_of",
     "sample_of",
     "shape_of",
+    "summed",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -23,6 +23,15 @@ class TaskSample:
     decoded: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     """The same of tuples that came from one."""
 
+    def add(self, other: TaskSample) -> None:
+        """Count what the task has done in another sample, too."""
+        self.cpu_ns += other.cpu_ns
+        self.processed += other.processed
+        self.runs += other.runs
+        for mine, more in ((self.encoded, other.encoded), (self.decoded, other.decoded)):
+            for way, tuples in more.items():
+                mine[way] += tuples
+
 
 @dataclass(frozen=True)
 class Way:
@@ -34,6 +43,15 @@ class Way:
     """Of tuples for other processes."""
     crossed: int
     """Tuples that went to another process."""
+
+    def plus(self, other: Way) -> Way:
+        """Both together."""
+        return Way(
+            self.tuples + other.tuples,
+            self.jumbos + other.jumbos,
+            self.bytes + other.bytes,
+            self.crossed + other.crossed,
+        )
 
 
 @dataclass(frozen=True)
@@ -75,6 +93,27 @@ class Sample:
         for name, task in self.tasks.items():
             loads[self.places[name]] += task.cpu_ns / self.brought
         return dict(loads)
+
+
+def summed(samples: Sequence[Sample]) -> Sample:
+    """All that was done in several runs, or parts of one, with the same plan; lengths of runs are left out.
+
+    Args:
+        samples: at least one.
+    """
+    first = samples[0]
+    tasks = {name: TaskSample(task.component, 0.0) for name, task in first.tasks.items()}
+    ways: dict[str, Way] = {}
+    processed, emitted = Counter[str](), Counter[str]()
+    for sample in samples:
+        for name, task in sample.tasks.items():
+            tasks[name].add(task)
+        for name, way in sample.ways.items():
+            ways[name] = way.plus(ways[name]) if name in ways else way
+        processed.update(sample.processed)
+        emitted.update(sample.emitted)
+    elapsed_s = sum(sample.elapsed_s for sample in samples)
+    return Sample(tasks, first.places, processed, emitted, ways, {}, elapsed_s)
 
 
 def sample_of(report: Mapping[str, Any]) -> Sample:
@@ -129,13 +168,8 @@ def _ways(measured: Sequence[Mapping[str, Any]]) -> dict[str, Way]:
     for task in measured:
         for out in task["outputs"]:
             name = f"{task['component']}/{_component(out['tasks'][0])}"
-            before = found.get(name, Way(0, 0, 0, 0))
-            found[name] = Way(
-                before.tuples + out["tuples"],
-                before.jumbos + out["jumbos"],
-                before.bytes + out["bytes"],
-                before.crossed + out["encoded"],
-            )
+            way = Way(out["tuples"], out["jumbos"], out["bytes"], out["encoded"])
+            found[name] = way.plus(found[name]) if name in found else way
     return found
 
 

@@ -57,14 +57,18 @@ def fixed_tasks(plan: Plan) -> dict[str, int]:
 
 
 def deployment_of(plan: Plan) -> Deployment:
-    """What runs where, as planned; places are workers, from 0."""
+    """What runs where, as planned; places are workers, from 0. Tasks that stand by are left out."""
     worker_of = {
         task: executor.worker - 1 for executor in plan.placement.executors for task in executor.tasks
     }
     numbers = {worker: number for number, worker in enumerate(sorted(set(worker_of.values())))}
     return Deployment(
         {
-            c.id: tuple(numbers[worker_of[task.id]] for task in plan.tasks_of(c.id))
+            c.id: tuple(
+                numbers[worker_of[task.id]]
+                for task in plan.tasks_of(c.id)
+                if c.id not in plan.scalable or task.index in plan.scalable[c.id].indexes
+            )
             for c in plan.topology.components
         }
     )

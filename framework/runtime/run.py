@@ -43,6 +43,7 @@ from framework.runtime.metrics.statistics import (
     RepeatStatistics,
     RunStatistics,
 )
+from framework.runtime.rebalancing import Rebalancing
 from framework.runtime.report import Progress, RunReport, run_report
 from framework.runtime.state import StateMemory, load_states, save_tables
 from framework.runtime.watching import Watching
@@ -133,6 +134,9 @@ class Run:
         asked = self._limits.elapsed_s, self._channels, self._executors
         counted = Counted(*asked, lambda: self._stop.requested)
         self._controlling = Controlling(plan, self._scaling, counted)
+        every_s = settings["viper.rebalance.interval.secs"]
+        moving = self._scaling, lambda: self.statistics().tasks, asked[0], counted.is_ending, every_s
+        self._rebalancing = Rebalancing(None if replay else plan, *moving)
         self._make_memory()
         self.report: RunReport | None = None
         """The report of a run that has ended, or has failed after its spouts were activated."""
@@ -171,6 +175,7 @@ class Run:
                             commanded(self._stop, self._scaling, *found_by),
                             handing_over(self._plan, self._settings, self._network, *agreeing),
                             self._controlling.going_on(),
+                            self._rebalancing.going_on(),
                         ):
                             return self._executed(recording)
                     except GoneBackError as error:

@@ -16,7 +16,7 @@ Rows = Sequence[Sequence[str]]
 ORDERS: Mapping[str, Rows] = {
     "framework": (
         ("framework", "cli"),
-        ("profiling", "running"),
+        ("running",),
         ("testing",),
         ("loading",),
         ("flux",),
@@ -27,8 +27,8 @@ ORDERS: Mapping[str, Rows] = {
         ("adapters",),
         ("multilang",),
         ("declaration", "registry", "runtime", "web"),
-        ("checkpoints",),
-        ("recording", "standins", "tap", "validation"),
+        ("checkpoints", "rebalancing"),
+        ("profiling", "recording", "standins", "tap", "validation"),
         ("planning", "sinks", "sources"),
         ("log", "traits"),
         ("components",),
@@ -48,7 +48,7 @@ ORDERS: Mapping[str, Rows] = {
         ("at_once",),
         ("run",),
         ("watching",),
-        ("commanded", "controlling", "handing_over", "looking", "workers"),
+        ("commanded", "controlling", "handing_over", "looking", "rebalancing", "workers"),
         ("limits",),
         ("observer",),
         ("beginning", "checkpointing", "describing", "measured", "report"),

@@ -101,6 +101,13 @@ class Scaling:
             record = self._record
             return {n: c if record is None else record.wanted(n) for n, c in self._tasks.items()}
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether all that was asked for has been carried out; from any thread."""
+        with self._changing:
+            record = self._record
+            return record is None or all(record.wanted(name) == some for name, some in self._tasks.items())
+
     def carried_out(self, tasks: Mapping[str, TaskSet], before: Mapping[str, TaskSet]) -> None:
         """Components have handed over, and have these tasks now; from any thread."""
         with self._changing:

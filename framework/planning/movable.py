@@ -1,0 +1,69 @@
+"""Which bolts a run moves from worker to worker by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from framework.config import Settings
+from framework.planning.controllers import CONTROLLER
+from framework.planning.merge_bolts import MergeLayer
+from framework.planning.placement import WorkerKind
+from framework.planning.scaling import MOST, obstacles
+from framework.planning.workers import is_auto, workers_of
+from framework.topology import GroupingKind, Topology
+from framework.traits import Traits
+
+
+def movable_bolts(
+    topology: Topology,
+    settings: Settings,
+    confs: Mapping[str, Mapping[str, Any]],
+    traits: Mapping[str, Traits],
+    kind: WorkerKind,
+) -> Iterator[str]:
+    """The ids of the bolts that the run moves by itself.
+
+    These are all that can be scaled while it runs, but for those on whose tasks a controller decides, those
+    that have a process or a thread to themselves, and those each of whose tasks gets every tuple: more tasks
+    than one would only do more.
+
+    Args:
+        topology: a valid topology.
+        settings: its configuration.
+        confs: each component's resolved configuration, by id.
+        traits: by id.
+        kind: of the workers. Threads of one process take turns, so nothing is moved between them.
+    """
+    if not is_auto(settings) or kind is not WorkerKind.PROCESS or workers_of(settings) == 1:
+        return
+    if settings["viper.merge.layer"] != MergeLayer.COMMUNICATION:
+        return
+    for bolt in topology.bolts:
+        copied = any(found.grouping.kind is GroupingKind.ALL for found in bolt.inputs)
+        apart = traits[bolt.id].isolated or confs[bolt.id]["viper.blocking"]
+        if copied or apart or confs[bolt.id][CONTROLLER] is not None:
+            continue
+        if not obstacles(topology, settings, confs, traits, bolt):
+            yield bolt.id
+
+
+def with_spare_tasks(
+    confs: Mapping[str, dict[str, Any]],
+    counts: Mapping[str, int],
+    movable: frozenset[str],
+    workers: int,
+    groups: int,
+) -> None:
+    """Give each of these bolts a task for each worker, unless it is said how many it may have.
+
+    Args:
+        confs: each component's resolved configuration, by id, where that is set.
+        counts: how many tasks each component begins with, by id.
+        movable: the bolts.
+        workers: how many there are.
+        groups: how many key groups there are, which tasks with state share.
+    """
+    for name in movable:
+        if confs[name][MOST] is None:
+            confs[name][MOST] = max(counts[name], min(workers, groups))

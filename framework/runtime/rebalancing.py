@@ -1,0 +1,113 @@
+"""Has a run move its bolts from worker to worker by itself (``topology.workers: auto``)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from framework.errors import ViperError
+from framework.observing import MeasuredTask
+from framework.planning import Plan
+from framework.profiling import CannotBeModelled, machine_of
+from framework.rebalancing import Look, Rebalancer, Sets, movable_of, window
+from framework.runtime.control.scaling import Scaling
+from framework.runtime.observer import LONGEST_PAUSE_S, PERIOD_S, Observer
+
+log = logging.getLogger("viperstorm.scale")
+
+_LEAST_WINDOW_S, _LONGEST_WINDOW_S = 0.5, 2.0
+"""Worker processes tell ten times a second what they have done, so shorter windows say little."""
+_WINDOWS = 30
+"""In an interval between two changes."""
+
+
+class Rebalancing:
+    """Looks at what the tasks of a run do, and has those that are moved get tuples elsewhere.
+
+    Args:
+        plan: says what may be moved; None where nothing is, as a run is replayed with the changes it had.
+        scaling: carries changes out.
+        tasks: tells what the tasks have done.
+        elapsed_s: tells how many seconds after their activation the spouts are at a monotonic time; 0 before.
+        is_ending: whether the run was asked to end.
+        interval_s: seconds between two changes, at least.
+    """
+
+    def __init__(
+        self,
+        plan: Plan | None,
+        scaling: Scaling,
+        tasks: Callable[[], Sequence[MeasuredTask]],
+        elapsed_s: Callable[[float], float],
+        is_ending: Callable[[], bool],
+        interval_s: float,
+    ) -> None:
+        self._scaling = scaling
+        self._tasks = tasks
+        self._elapsed_s = elapsed_s
+        self._is_ending = is_ending
+        self._window_s = min(max(interval_s / _WINDOWS, _LEAST_WINDOW_S), _LONGEST_WINDOW_S)
+        self._rebalancer = _made(plan, interval_s)
+        self._sets: Sets = {}
+        self._before: Look | None = None
+        """The look with which the next window begins; None at first, and behind a change."""
+
+    @contextmanager
+    def going_on(self) -> Iterator[None]:
+        """For as long as the block runs, bolts are moved; from a thread of its own."""
+        if self._rebalancer is None:
+            yield
+            return
+        self._before, self._sets = None, self._scaling.now
+        with Observer(self.look, lambda: None).observing():
+            yield
+
+    def look(self, now_s: float) -> float:
+        """Take note of what was done since the last look, and change what is worth it.
+
+        Args:
+            now_s: the monotonic time in seconds.
+
+        Returns:
+            The seconds until the next look.
+        """
+        rebalancer = self._rebalancer
+        if rebalancer is None or self._is_ending():
+            return LONGEST_PAUSE_S
+        if not self._elapsed_s(now_s):
+            return PERIOD_S
+        sets = self._scaling.now
+        if sets != self._sets or not self._scaling.is_settled:
+            self._sets, self._before = sets, None
+            rebalancer.begin_anew(now_s, sets)
+            return self._window_s
+        before, self._before = self._before, Look(now_s, self._tasks())
+        done = window(before, self._before) if before is not None else None
+        if done is not None:
+            rebalancer.saw(sets, done)
+            self._move(rebalancer, now_s)
+        return self._window_s
+
+    def _move(self, rebalancer: Rebalancer, now_s: float) -> None:
+        move = rebalancer.move(now_s, self._sets)
+        if move is None:
+            return
+        rebalancer.begin_anew(now_s, self._sets)
+        self._before = None
+        try:
+            self._scaling.change({name: list(tasks) for name, tasks in move.sets.items()}, str(move))
+        except ViperError as error:
+            log.warning("bolts stay where they are: %s", error)
+
+
+def _made(plan: Plan | None, interval_s: float) -> Rebalancer | None:
+    """What decides; None where nothing can be moved, or nobody knows what that would bring."""
+    if plan is None or not plan.movable:
+        return None
+    try:
+        movable = movable_of(plan)
+    except CannotBeModelled as error:
+        log.warning("bolts stay where they are: %s", error)
+        return None
+    return Rebalancer(movable, machine_of(movable.workers), interval_s)
