@@ -174,9 +174,7 @@ def _content(root: yaml.Node, nodes: Nodes) -> ProfileFile:
 
 
 def _read_component(node: yaml.Node, nodes: Nodes) -> ComponentCost:
-    of_it = nodes.mapping(
-        node, "costs of a component", ("ns", "share", "memory", "inputs", "streams")
-    )
+    of_it = nodes.mapping(node, "costs of a component", ("ns", "share", "memory", "inputs", "streams"))
     streams = nodes.mapping(of_it.get("streams"), "streams, each with its costs")
     return ComponentCost(
         nodes.number(nodes.needed(of_it, "ns", node), 0.0),
