@@ -19,7 +19,6 @@ from framework.prints import prints_to_stderr
 if TYPE_CHECKING:
     from framework.costs import Profile, Shape
     from framework.costs.machine import Machine
-    from framework.planning import Plan
     from framework.profiling import Profiling
 
 
@@ -84,28 +83,13 @@ def profile(
     with prints_to_stderr():
         opened = open_target(target, choices)
         plan = make_plan(accepted(opened, to_run=True), opened.settings)
-    shape, path = _shape(plan, shape_of(plan, workers)), output or Path(f"{plan.topology.name}.profile.yaml")
+    shape, path = shape_of(plan, workers), output or Path(f"{plan.topology.name}.profile.yaml")
     plans = deployments(shape, fixed_tasks(plan), workers, count, seed)
     profiler = Profiler(["run", target, *_arguments(choices)], seconds, workers)
     done = profiler.profile(shape, plans, runs, note)
     save(path, ProfileFile(plan.topology.name, _rounded(done.fitted.profile), hardware()))
     click.echo("\n".join(_lines(shape, done, machine_of(workers))))
     note(f"written to {path}")
-
-
-def _shape(plan: Plan, shape: Shape) -> Shape:
-    """The shape, of a topology that can be placed at will.
-
-    Raises:
-        CannotBeModelled: some component has a process of its own.
-    """
-    from framework.profiling import CannotBeModelled
-
-    apart = sorted(name for name, found in plan.traits.items() if found.isolated)
-    if apart:
-        reason = f"{', '.join(apart)}: expected viper.isolated to be false, as plans share workers"
-        raise CannotBeModelled(f"{plan.topology.name} cannot be profiled: {reason}")
-    return shape
 
 
 def _arguments(choices: Choices) -> Iterator[str]:

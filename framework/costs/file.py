@@ -119,7 +119,7 @@ def _lines(content: ProfileFile) -> Iterator[str]:
     yield from _numbers("rates", profile.rates, "")
     yield ""
     yield "# ns: for each tuple that a component processes; of a spout, that it brings."
-    yield "# share: the part of all tuples that a spout brings; turn: tuples that it brings at once."
+    yield "# share: the part of all tuples that a spout brings."
     yield "# memory: bytes that each tuple moves in memory, if that is known."
     yield "# inputs: other ns, for tuples of an input that take another time: {component/stream: ns}."
     yield "# streams: selectivity is tuples emitted for each one processed; size is bytes of a tuple on its"
@@ -135,7 +135,6 @@ def _component(name: str, cost: ComponentCost) -> Iterator[str]:
     yield f"  {quoted(name)}:"
     yield f"    ns: {cost.ns!r}"
     yield f"    share: {cost.share!r}"
-    yield f"    turn: {cost.turn!r}"
     yield from [f"    memory: {cost.memory!r}"] if cost.memory else []
     yield from _numbers("inputs", cost.inputs, "    ")
     yield "    streams:" if cost.streams else "    streams: {}"
@@ -175,9 +174,7 @@ def _content(root: yaml.Node, nodes: Nodes) -> ProfileFile:
 
 
 def _read_component(node: yaml.Node, nodes: Nodes) -> ComponentCost:
-    of_it = nodes.mapping(
-        node, "costs of a component", ("ns", "share", "turn", "memory", "inputs", "streams")
-    )
+    of_it = nodes.mapping(node, "costs of a component", ("ns", "share", "memory", "inputs", "streams"))
     streams = nodes.mapping(of_it.get("streams"), "streams, each with its costs")
     return ComponentCost(
         nodes.number(nodes.needed(of_it, "ns", node), 0.0),
@@ -185,7 +182,6 @@ def _read_component(node: yaml.Node, nodes: Nodes) -> ComponentCost:
         _read_numbers(of_it.get("inputs"), "nanoseconds, by component/stream", nodes),
         share=nodes.number(of_it.get("share"), 1.0),
         memory=nodes.number(of_it.get("memory"), 0.0),
-        turn=nodes.number(of_it.get("turn"), 0.0),
     )
 
 

@@ -36,8 +36,6 @@ class ComponentCost:
     """Of a spout: its part of all tuples that spouts bring."""
     memory: float = 0.0
     """Bytes of a place's memory that each tuple has read and written, beside what is fetched of it."""
-    turn: float = 0.0
-    """Of a spout: tuples that it brings at once; 0: it is not known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ section 3.1), but within whole runs: alone, a component has caches for itself th
 """
 
 from framework.profiling.fitting import Fit, fit
+from framework.profiling.gains import Gain, gain
 from framework.profiling.plans import deployments, options_of
 from framework.profiling.profiler import Profiler, Profiling, RunFailed
 from framework.profiling.samples import Sample, TaskSample, Way, sample_of, summed
@@ -13,6 +14,7 @@ from framework.profiling.shapes import CannotBeModelled, deployment_of, fixed_ta
 __all__ = [
     "CannotBeModelled",
     "Fit",
+    "Gain",
     "Profiler",
     "Profiling",
     "RunFailed",
@@ -23,6 +25,7 @@ __all__ = [
     "deployments",
     "fit",
     "fixed_tasks",
+    "gain",
     "machine_of",
     "options_of",
     "sample_of",

@@ -28,7 +28,6 @@ def rounded(profile: Profile, digits: int) -> Profile:
             {name: short(ns) for name, ns in cost.inputs.items()},
             share=short(cost.share),
             memory=short(cost.memory),
-            turn=short(cost.turn),
         )
 
     return replace(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from framework.costs import Deployment, Flow, Machine, Node, Shape, Spread
 from framework.errors import ViperError
-from framework.planning import Plan, WorkerKind
+from framework.planning import Plan
 from framework.planning.plan import Subscription
 from framework.topology import ComponentSpec, GroupingKind, Role
 
@@ -38,7 +38,8 @@ def shape_of(plan: Plan, most: int) -> Shape:
         most: tasks that a component has at most, if it may have others than planned.
 
     Raises:
-        CannotBeModelled: it has a cycle, or a grouping of which nobody knows where tuples go.
+        CannotBeModelled: it has a cycle, a grouping of which nobody knows where tuples go, or a component
+            with a process of its own.
     """
     if reasons := list(_reasons(plan)):
         raise CannotBeModelled(f"{plan.topology.name}: there is no model of its costs: " + "; ".join(reasons))
@@ -81,8 +82,8 @@ def machine_of(workers: int, cores: int | None = None) -> Machine:
 
 def _reasons(plan: Plan) -> Iterator[str]:
     for name, traits in plan.traits.items():
-        if traits.isolated and plan.placement.kind is not WorkerKind.INLINE:
-            yield f"each task of {name} has a process of its own: set viper.isolated to false"
+        if traits.isolated:
+            yield f"{name} has a process for each task, which no plan can place: set viper.isolated to false"
     for subscription in plan.subscriptions:
         way = f"{subscription.source} -> {subscription.target}"
         if subscription.cyclic:

@@ -42,7 +42,7 @@ components = st.builds(
     st.dictionaries(names, streams, max_size=3),
     st.dictionaries(names, numbers, max_size=2),
     share=numbers,
-    turn=numbers,
+    memory=numbers,
 )
 profiles = st.builds(
     Profile,
@@ -87,7 +87,7 @@ MISTAKES = {
     "ns: 1536.5": ("ns: -1", "found '-1', expected a number of 0 or more"),
     "jumbo_tuples: 10.0": ("jumbo_tuples: 0", "found '0', expected a number above 0"),
     "share: 1.0": ("share: .inf", "found '.inf', expected a number of 0 or more"),
-    "turn: 0.0": ("turns: 0.0", "did you mean 'turn'?"),
+    "memory: 0.0": ("memry: 0.0", "did you mean 'memory'?"),
     "selectivity: 2.0": ("size: 2.0", "found no selectivity, expected one"),
     "rates: {}": ("rates: {lnes: 4}", "unknown component 'lnes': expected 'lines'; did you mean 'lines'?"),
     "cpus: [0, 1]": ("cpus: [0, x]", "found 'x', expected a whole number of 0 or more"),
@@ -105,7 +105,7 @@ components:
   lines:
     ns: 1536.5
     share: 1.0
-    turn: 0.0
+    memory: 0.0
     inputs: {}
     streams:
       default:

@@ -113,3 +113,12 @@ def test_a_run_with_the_options_of_a_plan_has_that_plan(workers: int) -> None:
         for name, places in one.tasks.items():
             found = [made.placement.executors[made.placement.executor_of(t.id)] for t in made.tasks_of(name)]
             assert [used[executor.worker - 1] for executor in found] == list(places)
+
+
+@pytest.mark.parametrize("kind", ["inline", "process"])
+def test_components_with_a_process_of_their_own_are_refused_wherever_they_run(kind: str) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Source)
+    builder.set_bolt("pass", Pass).shuffle_grouping("source").add_configuration("viper.isolated", True)
+    with pytest.raises(CannotBeModelled, match=r"pass has a process for each task.*viper\.isolated"):
+        shape_of(planned(builder.build("apart"), viper__worker=kind), 2)
