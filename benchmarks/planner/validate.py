@@ -10,7 +10,7 @@ the profile is fitted to, are counted behind their first S seconds, for ``--seco
 last as long. Rates can only be compared on a machine that does nothing else. So the load of the machine is
 printed too: where it is above the number of cores, that comparison means nothing.
 
-    python -m benchmarks.planner.validate [TARGET] [--plans 8] [--others 10] [--runs 3] [--times 5] [--warm-up S]
+    python -m benchmarks.planner.validate [TARGET] [--plans 8] [--others 10] [--warm-up S]
 """
 
 from __future__ import annotations
