@@ -9,8 +9,8 @@ Told are the median rate of each plan's rounds in tuples of spouts a second, the
 with 95 %, and the rate that the profile predicts; which plans are faster than the one that was found, so that
 their intervals are disjoint; and how many times as fast as the default that one is, round by round.
 
-A plan that is far slower in the first round than the one that was found (``--keep``) is not run again, so
-that the time goes to those that may be the faster ones.
+With ``--again N`` only the N plans that were the fastest in the first round are run again, beside the one
+that was found, the default and that of ``--workers``; so the time goes to those that may be the faster ones.
 
     python -m benchmarks.planner.beside [TARGET] [--profile FILE] [--random 30] [--times 5] [--json FILE]
 """
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     before = os.getloadavg()[0]
     measured = [
         Measured(plan, target.predicted(profile, plan), rates)
-        for plan, rates in zip(plans, raced(profiler, plans, given.times, given.keep), strict=True)
+        for plan, rates in zip(plans, raced(profiler, plans, given.times, given.again), strict=True)
     ]
     cores = len(os.sched_getaffinity(0))
     print(f"load of the machine {before:.1f} before and {os.getloadavg()[0]:.1f} behind, on {cores} cores")
@@ -80,22 +80,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
         given.json.write_text(json.dumps(as_object(given.target, measured), indent=2), encoding="utf-8")
 
 
-def raced(profiler: Profiler, plans: Sequence[Candidate], times: int, keep: float) -> list[list[float]]:
-    """The rates of all plans, each round; of those that are far behind the first one, of one round only.
+def raced(profiler: Profiler, plans: Sequence[Candidate], times: int, again: int | None) -> list[list[float]]:
+    """The rates of all plans, each round, or of some in the first one only.
 
     Args:
         profiler: measures them.
         plans: the first one is that which was found.
         times: how many rounds.
-        keep: a plan that is to be run again has at least this part of the first one's rate.
+        again: how many of the fastest are run again, with the first one and those that have arguments of
+            their own; None for all.
     """
     found = [rates_of(samples) for samples in profiler.measured(plans, 1, _tell).values()]
-    left = [number for number in range(len(plans)) if found[number][0] >= keep * found[0][0]]
-    left = sorted({*left, *(number for number, plan in enumerate(plans) if plan.arguments is not None)})
+    fastest = sorted(range(len(plans)), key=lambda number: -found[number][0])[:again]
+    always = [number for number, plan in enumerate(plans) if not number or plan.arguments is not None]
+    left = sorted({*fastest, *always})
     if times > 1:
-        again = profiler.measured([plans[number] for number in left], times - 1, _tell)
+        rest = profiler.measured([plans[number] for number in left], times - 1, _tell)
         for index, number in enumerate(left):
-            found[number] += rates_of(again[index])
+            found[number] += rates_of(rest[index])
     return found
 
 
@@ -193,9 +195,7 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--optimizer", choices=OPTIMIZERS, default="best", help="what finds a plan (best)")
     parser.add_argument("--random", type=int, default=30, help="random plans (30)")
     parser.add_argument("--times", type=int, default=5, help="rounds (5)")
-    parser.add_argument(
-        "--keep", type=float, default=0.8, help="see above (0.8); 0: run all plans each round"
-    )
+    parser.add_argument("--again", type=int, help="plans that are run in all rounds, see above (all)")
     parser.add_argument("--warm-up", type=float, default=1.0, help="seconds of a run that do not count (1)")
     parser.add_argument("--counted", type=float, default=1.0, help="seconds that do (1)")
     parser.add_argument("--json", type=Path, help="file for all of it")
