@@ -30,16 +30,14 @@ import gc
 import importlib
 import json
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, cast
 
-from benchmarks.running import run_with
+from benchmarks.running import in_turn, printed_by, run_with
 from framework.components import BatchBolt, Rows
 from framework.sinks import CountingSink, Sink
 from framework.topology import Stream, Topology
@@ -240,19 +238,13 @@ def once(name: str, form: str, share: float) -> Mapping[str, Any]:
 
 def apart(name: str, form: str, share: float) -> Mapping[str, Any]:
     """What came of a run in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.brisk", "--once", name, form, "--share", str(share)]
-    ran = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=FOLDER)
-    found: Mapping[str, Any] = json.loads(ran.stdout)
+    found: Mapping[str, Any] = printed_by("benchmarks.brisk", "--once", name, form, "--share", str(share))
     return found
 
 
 def measured(args: argparse.Namespace) -> Iterator[Mapping[str, Any]]:
     """The rates of each application in each form; ends the program if runs differ in what they tell."""
-    kinds = list(product(args.only, args.form))
-    found: dict[tuple[str, str], list[Mapping[str, Any]]] = {kind: [] for kind in kinds}
-    for _ in range(args.rounds):
-        for (name, form), runs in found.items():
-            runs.append(apart(name, form, args.share))
+    found = in_turn(args.only, args.form, args.rounds, lambda name, form: apart(name, form, args.share))
     for name in args.only:
         outcomes = {(run["lines"], run["events"]) for form in args.form for run in found[name, form]}
         if len(outcomes) != 1:

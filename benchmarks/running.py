@@ -8,14 +8,17 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from framework.config import resolve
 from framework.planning import make_plan
 from framework.runtime import run
 from framework.runtime.report import RunReport
 from framework.topology import Topology
+
+Measured = TypeVar("Measured")
 
 
 def run_with(topology: Topology, options: dict[str, Any], **arguments: Any) -> RunReport:
@@ -34,6 +37,38 @@ def output_of(script: str, *arguments: object) -> Any:
     """
     command = [sys.executable, script, *map(str, arguments)]
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+
+
+def printed_by(module: str, *arguments: str) -> Any:
+    """What a module of the benchmarks prints as JSON, run in a process of its own.
+
+    Args:
+        module: its name, as of ``python -m``.
+        arguments: of its command line.
+    """
+    command = [sys.executable, "-m", module, *arguments]
+    folder = Path(__file__).parents[1]
+    return json.loads(
+        subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=folder).stdout
+    )
+
+
+def in_turn(
+    names: Iterable[str], forms: Iterable[str], rounds: int, measure: Callable[[str, str], Measured]
+) -> dict[tuple[str, str], list[Measured]]:
+    """What is measured of each name in each form, all of them in turn, round after round.
+
+    Args:
+        names: of what is measured.
+        forms: in which each of them is.
+        rounds: how often.
+        measure: measures a name in a form once.
+    """
+    found: dict[tuple[str, str], list[Measured]] = {kind: [] for kind in product(names, forms)}
+    for _ in range(rounds):
+        for kind, runs in found.items():
+            runs.append(measure(*kind))
+    return found
 
 
 def code_of(tree: str) -> dict[str, str]:

@@ -5,11 +5,12 @@ the medians of their runs are compared with the predictions: processor time for 
 busiest worker, and tuples a second. The same is told of a profile without a term for runs. At last the
 lengths of runs are compared, which the model derives from groupings and numbers of tasks alone.
 
-Tuples a second are those of whole runs, their start included, and can only be compared on a machine that does
-nothing else. So the load of the machine is printed too: where it is above the number of cores, that
-comparison means nothing.
+Tuples a second are those of whole runs, their start included. With ``--warm-up S`` all runs, also those that
+the profile is fitted to, are counted behind their first S seconds, for ``--seconds``, and their input has to
+last as long. Rates can only be compared on a machine that does nothing else. So the load of the machine is
+printed too: where it is above the number of cores, that comparison means nothing.
 
-    python benchmarks/planner/validate.py [TARGET] [--plans 8] [--others 10] [--runs 3] [--times 5]
+    python -m benchmarks.planner.validate [TARGET] [--plans 8] [--others 10] [--warm-up S]
 """
 
 from __future__ import annotations
@@ -18,30 +19,22 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
-from framework.config import resolve
+from benchmarks.planner.target_arguments import add_target, command_of, given_target
+from benchmarks.planner.warm import Warm
 from framework.costs import Deployment, Profile, Shape
-from framework.loading import load_any
-from framework.planning import make_plan
-from framework.profiling import Profiler, Sample, deployments, fit, machine_of, shape_of
+from framework.profiling import Profiler, Sample, deployments, fit, machine_of
 from framework.profiling.accuracy import Comparison, compared, percentile
-from framework.profiling.shapes import fixed_tasks
-
-TARGET = str(Path(__file__).parents[2] / "topologies" / "wordcount.yaml")
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, compare, and print."""
-    given = _arguments()
-    topology = load_any(given.target).topology
-    assert topology is not None, given.target
-    settings, problems = resolve(topology)
-    assert not problems, problems
-    plan = make_plan(topology, settings)
-    shape = shape_of(plan, given.workers)
-    plans = deployments(shape, fixed_tasks(plan), given.workers, given.plans + given.others, given.seed)
-    profiler = Profiler(["run", given.target], given.seconds, given.workers)
+    given = _arguments(arguments)
+    target = given_target(given)
+    shape = target.shape
+    plans = deployments(shape, target.fixed, given.workers, given.plans + given.others, given.seed)
+    how = command_of(given), given.seconds, given.workers
+    profiler = Profiler(*how) if given.warm_up is None else Warm(*how, given.warm_up)
     before = os.getloadavg()[0]
     print(f"seed {given.seed}; {given.plans} plans to fit, {len(plans) - given.plans} others", flush=True)
     known = profiler.measured(plans[: given.plans], given.runs, _tell)
@@ -101,13 +94,14 @@ def _tell(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _arguments() -> argparse.Namespace:
+def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("target", nargs="?", default=TARGET)
-    for name, value in (("plans", 8), ("others", 10), ("runs", 3), ("times", 5), ("workers", 2), ("seed", 1)):
+    add_target(parser)
+    for name, value in (("plans", 8), ("others", 10), ("runs", 3), ("times", 5)):
         parser.add_argument(f"--{name}", type=int, default=value)
-    parser.add_argument("--seconds", type=float, default=3.0)
-    return parser.parse_args()
+    parser.add_argument("--seconds", type=float, default=3.0, help="of a run, behind its warm-up (3)")
+    parser.add_argument("--warm-up", type=float, help="seconds that do not count; else whole runs do")
+    return parser.parse_args(arguments)
 
 
 if __name__ == "__main__":

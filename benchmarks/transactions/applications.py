@@ -14,15 +14,13 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
-import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
-from benchmarks.running import run_with
+from benchmarks.running import in_turn, printed_by, run_with
 from framework.components import BatchBolt, Rows
 from framework.sinks import Sink
 from framework.topology import Stream, Topology
@@ -149,23 +147,17 @@ def once(name: str, form: str, args: argparse.Namespace) -> Mapping[str, Any]:
 
 def apart(name: str, form: str, args: argparse.Namespace) -> Mapping[str, Any]:
     """What came of a run in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.transactions.applications", "--once", name, form]
-    command += ["--events", str(args.events)]
+    given = ["--events", str(args.events), "--parameters", json.dumps(args.parameters)]
     if args.gather is not None:
-        command += ["--gather", str(args.gather)]
-    command += ["--parameters", json.dumps(args.parameters)]
-    ran = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=FOLDER.parent)
-    found: Mapping[str, Any] = json.loads(ran.stdout)
+        given += ["--gather", str(args.gather)]
+    module = "benchmarks.transactions.applications"
+    found: Mapping[str, Any] = printed_by(module, "--once", name, form, *given)
     return found
 
 
 def measured(args: argparse.Namespace) -> Iterator[Mapping[str, Any]]:
     """The rates of each application in each form; ends the program if rounds differ in what they answer."""
-    kinds = list(product(args.only, args.form))
-    found: dict[tuple[str, str], list[Mapping[str, Any]]] = {kind: [] for kind in kinds}
-    for _ in range(args.rounds):
-        for (name, form), runs in found.items():
-            runs.append(apart(name, form, args))
+    found = in_turn(args.only, args.form, args.rounds, lambda name, form: apart(name, form, args))
     for name in args.only:
         outcomes = {(run["answers"], run["refused"]) for form in args.form for run in found[name, form]}
         if len(outcomes) != 1:

@@ -1,0 +1,133 @@
+"""The plans that a plan which was found is compared with: those that one has without it, and random ones."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import permutations
+from typing import Any
+
+from benchmarks.planner.warm import Candidate
+from framework.config import resolve
+from framework.costs import Deployment, Profile, Shape, predict
+from framework.optimizing import OPTIMIZERS, Problem, Random
+from framework.planning import Plan, make_plan
+from framework.profiling import deployment_of, fixed_tasks, machine_of, shape_of
+from framework.topology import Topology
+
+FOUND, DEFAULT = "found", "default"
+ALONE = "one task each, inline"
+OTHERS = ("round-robin", "first-fit", "rlas", "random")
+"""Planners beside the one that finds; the last one takes the best of a hundred by the model."""
+_TRIES = 200
+"""Draws for each random plan that is wanted: small topologies have few that differ."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is planned.
+
+    Args:
+        topology: it.
+        options: of the configuration.
+        workers: places of plans.
+    """
+
+    topology: Topology
+    options: Mapping[str, Any]
+    workers: int
+
+    def plan(self, **more: Any) -> Plan:
+        """The plan that a run has, with further keys of the configuration; a double underscore is a dot."""
+        own = {key.replace("__", "."): value for key, value in more.items()}
+        settings, problems = resolve(self.topology, options={**self.options, **own})
+        assert not problems, problems
+        return make_plan(self.topology, settings)
+
+    @cached_property
+    def shape(self) -> Shape:
+        """What the model has to know of it."""
+        return shape_of(self.plan(), self.workers)
+
+    @cached_property
+    def fixed(self) -> Mapping[str, int]:
+        """The numbers of tasks that no plan changes."""
+        return fixed_tasks(self.plan())
+
+    def problem(self, profile: Profile) -> Problem:
+        """What planners are given."""
+        return Problem(self.shape, profile, machine_of(self.workers), self.fixed)
+
+    def predicted(self, profile: Profile, plan: Deployment) -> float:
+        """The rate that the model expects of a plan, which may have more places than there are workers."""
+        places = max(self.workers, *(place + 1 for place in plan.places_used()))
+        return predict(self.shape, profile, machine_of(places), plan).rate
+
+
+def candidates(target: Target, profile: Profile, optimizer: str, count: int, seed: int) -> list[Candidate]:
+    """The plan that is found, first; those that one has without it; those of other planners; random ones.
+
+    Those that are the same but for the names of workers are one, with all of their names.
+
+    Args:
+        target: what is planned.
+        profile: what planners know.
+        optimizer: the one that finds, by name.
+        count: random plans, if there are as many that differ.
+        seed: of these.
+    """
+    problem = target.problem(profile)
+    chosen = [*_chosen(target, problem, optimizer)]
+    drawn = _drawn(problem, {_key(each) for each in chosen}, count, seed)
+    return _merged([*chosen, *drawn])
+
+
+def _chosen(target: Target, problem: Problem, optimizer: str) -> Iterator[Candidate]:
+    yield Candidate(OPTIMIZERS[optimizer].best(problem).deployment.tasks, FOUND)
+    yield Candidate(deployment_of(target.plan()).tasks, DEFAULT, ())
+    told = ("--workers", str(target.workers))
+    dealt = deployment_of(target.plan(topology__workers=target.workers))
+    yield Candidate(dealt.tasks, " ".join(told), told)
+    yield Candidate({name: (0,) * problem.least(name) for name in problem.shape.names}, ALONE)
+    for name in OTHERS:
+        if name != optimizer:
+            yield Candidate(OPTIMIZERS[name].best(problem).deployment.tasks, name)
+
+
+def _drawn(problem: Problem, known: set[object], count: int, seed: int) -> Iterator[Candidate]:
+    draw = random.Random(seed)
+    seen = set(known)
+    number = 0
+    for _ in range(_TRIES * count):
+        if number == count:
+            return
+        plan = Random.drawn(problem, draw)
+        if _key(plan) not in seen:
+            seen.add(_key(plan))
+            number += 1
+            yield Candidate(plan.tasks, f"random {number}")
+
+
+def _merged(several: Sequence[Candidate]) -> list[Candidate]:
+    """Each plan once; what a run is given in another way stays another one, as it may not be the same."""
+    found: dict[object, Candidate] = {}
+    for each in several:
+        key = _key(each), each.arguments
+        before = found.get(key)
+        name = each.name if before is None else f"{before.name}, {each.name}"
+        found[key] = Candidate((before or each).tasks, name, each.arguments)
+    return list(found.values())
+
+
+def _key(plan: Deployment) -> object:
+    """What is the same for plans that differ by the names of workers only."""
+    used = plan.places_used()
+    return min(
+        tuple(
+            (name, tuple(sorted(order[used.index(place)] for place in places)))
+            for name, places in sorted(plan.tasks.items())
+        )
+        for order in permutations(range(len(used)))
+    )
