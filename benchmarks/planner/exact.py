@@ -1,8 +1,8 @@
 """The exact search beside all other planners, on drawn problems that it can solve.
 
-Each problem has a spout, five bolts of up to four tasks each, and a sink: 22 executors at most, on four workers.
-Prints a table as Markdown. Times are processor times, so other work on the machine hardly matters. Nothing runs
-but planners and the model.
+Each problem has a spout, five bolts of up to four tasks each, and a sink: 22 executors at most, on four
+workers. Prints a table as Markdown. Times are processor times, so other work on the machine hardly matters.
+Nothing runs but planners and the model.
 
     python -m benchmarks.planner.exact [--problems 30] [--nodes 200] [--processes 2]
 """
@@ -122,7 +122,7 @@ def _lines(found: Sequence[Mapping[str, Outcome]]) -> Iterator[str]:
     given_up = [seed for seed, each in enumerate(found) if not each["exact"][0]]
     yield f"Exact: over {SLOW_S:g} s with seeds {slow or 'none'}, given up with seeds {given_up or 'none'}."
     yield ""
-    yield "| planner | rate, mean | rate, worst | seconds, median | seconds, worst | nodes, median | nodes, worst |"
+    yield "| planner | rate, mean | worst | seconds, median | worst | nodes, median | worst |"
     yield "|---|--:|--:|--:|--:|--:|--:|"
     for name in found[0]:
         rates = [each[name][0] / each["exact"][0] for each in solved]
