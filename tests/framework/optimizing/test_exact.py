@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import random
-from itertools import chain, combinations_with_replacement, product
+from itertools import chain, combinations_with_replacement, count, product
 
 import pytest
 
 from framework.costs import Deployment, Machine, Place
-from framework.optimizing import Exact, Local, Problem, Random, TooLarge, bound
+from framework.optimizing import Best, Exact, Local, Problem, Random, TooLarge, bound
 from tests.framework.costs.shapes import COSTS, WORDS, drawn
 
 
@@ -27,6 +27,12 @@ def every(problem: Problem) -> list[Deployment]:
     return [Deployment(dict(zip(problem.shape.names, chosen, strict=True))) for chosen in product(*of_each)]
 
 
+def with_most_executors(most: int, seed: int) -> Problem:
+    """The first problem on three workers with 5 executors to so many, of those drawn from this seed on."""
+    draws = (drawn(seed + 1_000 * turn, 5, 3, 3) for turn in count())
+    return next(problem for problem in draws if 5 <= sum(map(problem.most, problem.shape.names)) <= most)
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_it_is_what_brute_force_finds(seed: int) -> None:
     problem = drawn(seed, 4, 1 + seed % 3, 2)
@@ -43,6 +49,41 @@ def test_nor_is_any_of_many_plans_better(seed: int) -> None:
     assert found.prediction.rate <= bound(problem) * 1.000001
     for _ in range(100):
         assert problem.predicted(Random.drawn(problem, draw)).rate <= found.prediction.rate * 1.000001
+
+
+def assert_that_brute_force_agrees(seed: int) -> None:
+    problem = with_most_executors(8, seed)
+    best = max(problem.predicted(plan).rate for plan in every(problem))
+    assert Exact().best(problem).prediction.rate == pytest.approx(best), f"seed {seed}"
+
+
+@pytest.mark.parametrize("seed", range(100, 110))
+def test_eight_executors_are_placed_as_brute_force_places_them(seed: int) -> None:
+    assert_that_brute_force_agrees(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(110, 200))
+def test_so_are_those_of_many_problems(seed: int) -> None:
+    assert_that_brute_force_agrees(seed)
+
+
+def assert_that_the_default_is_best(seed: int, plans: int) -> None:
+    problem, draw = drawn(seed, 7, 4, 4), random.Random(seed)
+    found = Best().best(problem).prediction.rate
+    rates = [problem.predicted(Random.drawn(problem, draw)).rate for _ in range(plans)]
+    assert max(rates) <= found * 1.000001, f"seed {seed}"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_random_plan_is_better_than_the_default(seed: int) -> None:
+    assert_that_the_default_is_best(seed, 100)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(6, 26))
+def test_nor_is_any_of_a_thousand(seed: int) -> None:
+    assert_that_the_default_is_best(seed, 1_000)
 
 
 @pytest.mark.parametrize("seed", range(20))
