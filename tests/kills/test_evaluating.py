@@ -41,6 +41,7 @@ def test_deaths_inside_evaluations_do_not_show(seed: int, tmp_path: Path) -> Non
     assert told["deaths"] >= KILLS and told["inside"] >= INSIDE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "then"), at_every_change([(4, "CONT"), (8, "KILL"), (6, "CONT"), (4, "KILL")])
 )

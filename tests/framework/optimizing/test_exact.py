@@ -45,6 +45,7 @@ def test_nor_is_any_of_many_plans_better(seed: int) -> None:
         assert problem.predicted(Random.drawn(problem, draw)).rate <= found.prediction.rate * 1.000001
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("seed", range(20))
 def test_the_local_search_is_within_its_gap(seed: int) -> None:
     problem = drawn(seed, 6, 3, 3)

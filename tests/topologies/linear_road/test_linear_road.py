@@ -51,6 +51,7 @@ def test_the_input_has_all_that_there_are_rules_for(
     assert min(told[dir] for dir in (0, 1)) >= 1_000 and min(cleared[dir] for dir in (0, 1)) >= 5
 
 
+@pytest.mark.slow
 def test_the_answers_are_those_of_the_reference(application: Any, history: str, expected: list[str]) -> None:
     assert answered(application, history, 2, 2, INLINE) == expected
 

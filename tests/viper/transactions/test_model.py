@@ -144,6 +144,7 @@ COMPONENTS = st.lists(st.integers(0, 2), min_size=4, max_size=4)
 
 
 class TestModel:
+    @pytest.mark.slow
     @settings(max_examples=150)
     @given(tasks=tasks(), components=COMPONENTS, rhythm=RHYTHMS)
     def test_drawn(self, tasks: Any, components: list[int], rhythm: Any) -> None:
