@@ -74,7 +74,6 @@ def test_the_text_is_the_whole_text(words: list[str]) -> None:
     assert (len(words), len(set(words))) == (789_634, 28_856)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("form", at_every_change(FORMS))
 def test_every_form_counts_right(
     form: str, running_counts: list[tuple[str, int]], top_ten: list[tuple[int, str, int]]

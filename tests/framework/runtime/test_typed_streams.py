@@ -182,6 +182,7 @@ def test_one_row_that_is_too_large_is_named() -> None:
     assert len(run_built(wide(3, STORE), viper__channel__bytes=STORE).result("sink")) == 3
 
 
+@pytest.mark.few(3)
 @everywhere
 @pytest.mark.parametrize(("rows", "jumbo"), [(1, 1), (1, 65_536), (1_048_576, 1)])
 def test_the_size_of_jumbo_tuples_does_not_show(rows: int, jumbo: int, workers: Workers) -> None:

@@ -231,7 +231,11 @@ WRONG = [
 OF_SETS = st.tuples(st.just("program"), programs_of_sets())
 
 
-@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize(
+    "wrong",
+    # Hypothesis has to look through most of its examples for this one.
+    [pytest.param(wrong, marks=pytest.mark.slow) if wrong is OverflowsWrap else wrong for wrong in WRONG],
+)
 def test_a_wrong_reference_is_caught(wrong: type[Reference]) -> None:
     is_of_sets = wrong in (DeletesKeepSets, SetsAreShared, ReadsSeeWhatWasBefore)
 

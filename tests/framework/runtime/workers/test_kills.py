@@ -65,7 +65,6 @@ def topology() -> TopologyBuilder:
     return builder
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", at_every_change(range(2)))
 def test_killed_again_and_again(seed: int, marks: Path, tmp_path: Path) -> None:
     written, stop = tmp_path / "written", StopSignal()
