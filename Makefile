@@ -51,7 +51,7 @@ demo-spark: .venv/.spark
 
 # What is set up from the network leaves the processors time for C.
 test:
-	@$(MAKE) --no-print-directory -j$$(nproc) .venv/.test test-c
+	@$(MAKE) --no-print-directory -j$$(nproc) .venv/.collected test-c
 	$(PYTEST)
 
 test-c:
@@ -148,6 +148,12 @@ clean:
 	@echo "setting up .venv for tests (once, and when the C sources or the metadata change) ..." >&2
 	@$(PIP) install --editable '.[test]'
 	@touch .venv/.core $@
+
+# Each of the test processes would else compile all tests, with their assertions rewritten: 8 s of a processor for each.
+# A test that cannot be collected is told of by the run.
+.venv/.collected: .venv/.test
+	@$(BIN)/python -m pytest --collect-only -q >/dev/null 2>&1 || true
+	@touch $@
 
 .venv/.release: $(METADATA) $(C_SOURCES) | .venv/.made
 	@$(PIP) install --editable '.[release]'

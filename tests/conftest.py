@@ -6,12 +6,14 @@ import os
 import shutil
 import signal
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterator
 from multiprocessing.util import Finalize
 
 import pytest
 from hypothesis import settings
 
+from tests.portions import few_of
 from tests.rotation import is_due, seeds_of_this_run
 
 # Examples are drawn the same way each time; a failure prints how to draw its example again. There is no
@@ -30,12 +32,27 @@ def _rotates(item: pytest.Item) -> bool:
     return mark is not None and not mark.kwargs.get("daily")
 
 
+def _leave_few(items: list[pytest.Item]) -> None:
+    """Mark as slow what is not among the few cases that a test has at every change."""
+    tests: dict[tuple[str, int], list[pytest.Function]] = defaultdict(list)
+    for item in items:
+        mark = item.get_closest_marker("few")
+        if mark and isinstance(item, pytest.Function) and not item.get_closest_marker("slow"):
+            tests[item.nodeid.partition("[")[0], mark.args[0]].append(item)
+    for (_, count), cases in tests.items():
+        taken = few_of([case.callspec.indices for case in cases], count)
+        for index, case in enumerate(cases):
+            if index not in taken:
+                case.add_marker(pytest.mark.slow)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Config) -> None:
     """Mark what needs a Spark, before marks are looked at, and leave out the slow tests of other days."""
     for item in items:
         if {"spark", "java"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.spark)
+    _leave_few(items)
     others = [item for item in items if _rotates(item) and not is_due(item.nodeid)]
     if others:
         left_out = set(others)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -30,3 +30,26 @@ def seeds_at_every_change(seeds: range, count: int) -> list[Any]:
     """
     rest = [seeds[first : first + PORTION] for first in range(count, len(seeds), PORTION)]
     return at_every_change([seeds[:count], *rest])
+
+
+def few_of(cases: Sequence[Mapping[str, int]], count: int) -> set[int]:
+    """Which cases of a test stand for all of them: each is the one that adds most values to those before it.
+
+    So the first three of every topology on each of three kinds of workers take each kind once.
+
+    Args:
+        cases: of each case, the number of the value that each parameter has.
+        count: how many are taken.
+
+    Returns:
+        The indices of those that are taken.
+    """
+    taken: set[int] = set()
+    seen: set[tuple[str, int]] = set()
+    left = list(range(len(cases)))
+    while left and len(taken) < count:
+        best = max(left, key=lambda index: len(set(cases[index].items()) - seen))
+        left.remove(best)
+        taken.add(best)
+        seen |= set(cases[best].items())
+    return taken

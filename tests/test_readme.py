@@ -36,6 +36,7 @@ def printed(program: str, folder: Path) -> str:
     return ran.stdout
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("which", ["of bolts", "of functions"])
 def test_the_topology_prints_what_is_shown(which: str, readme: str, tmp_path: Path) -> None:
     of_bolts, shown, of_functions, *_ = blocks_of(readme)

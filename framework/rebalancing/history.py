@@ -62,18 +62,16 @@ class History:
         """The windows of a deployment, the oldest first."""
         return tuple(self._windows.get(deployment.key(), ()))
 
-    def profile(self) -> Profile:
-        """What fits all windows best, those of one deployment added up.
+    def profile(self, now: Deployment) -> Profile:
+        """What fits the windows of a deployment, and where these tell nothing, those of the others.
+
+        So what was measured before the input has changed counts for nothing that is seen now.
 
         Raises:
             ValueError: there is none.
         """
-        samples = [summed(windows) for windows in self._windows.values()]
-        return fit(self._shape, samples, guess=self._guess).profile
-
-    def profile_of(self, window: Sample, guess: Profile) -> Profile:
-        """What fits one window; where that tells nothing, as guessed."""
-        return fit(self._shape, [window], guess=guess).profile
+        known = fit(self._shape, [summed(windows) for windows in self._windows.values()], guess=self._guess)
+        return fit(self._shape, [summed(self.of(now))], guess=known.profile).profile
 
     def settle(self, deployment: Deployment) -> None:
         """Keep how much faster or slower a deployment has been than the model says, by what it costs itself.
@@ -82,7 +80,7 @@ class History:
         """
         windows = self.of(deployment)
         if windows:
-            own = self.profile_of(summed(windows), self._guess)
+            own = fit(self._shape, [summed(windows)], guess=self._guess).profile
             predicted = predict(self._shape, own, self._machine, deployment).rate
             self._factors[deployment.key()] = statistics.median(map(rate_of, windows)) / predicted
 

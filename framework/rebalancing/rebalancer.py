@@ -10,6 +10,7 @@ from typing import Final
 
 from framework.costs import Deployment, Machine, Prediction, Profile, predict
 from framework.profiling import Sample
+from framework.profiling.gains import gain
 from framework.rebalancing.history import History, rate_of
 from framework.rebalancing.movable import Movable, Sets
 from framework.rebalancing.search import fastest
@@ -21,6 +22,7 @@ LEAST_WINDOWS: Final = 5
 BUSY: Final = 0.7
 """The part of its time for which the busiest worker computes in a run that its workers hold back. One whose
 spouts bring less than could be processed gains nothing by a change."""
+MOST_DOUBLINGS: Final = 6
 _T_95: Final = 2.8
 """Of Student's distribution, for 95 % of intervals around the mean of five values."""
 
@@ -59,7 +61,8 @@ class Rebalancer:
     """Learns from windows of a run what its components cost, and what else would be faster.
 
     Each deployment that the run has had is compared by how fast it was, not only by what the model says. So
-    one that has disappointed is left once, and is not come back to while costs stay as they are.
+    one that has disappointed is left once, and is not come back to while costs stay as they are; and the next
+    change is the later, the more have disappointed in a row.
 
     Args:
         movable: says what may be moved, and where to.
@@ -73,6 +76,8 @@ class Rebalancer:
         self._interval_s = interval_s
         self._history = History(movable.shape, machine)
         self._made: _Made | None = None
+        self._disappointments = 0
+        """Changes in a row that had to be undone, up to `MOST_DOUBLINGS`. Each doubles the time between two."""
         self._since = 0
         """Windows since the last change, or the last time that none was worth it."""
         self._may_from_s = -math.inf
@@ -86,7 +91,7 @@ class Rebalancer:
             sets: the tasks.
         """
         self._since = 0
-        self._may_from_s = now_s + self._interval_s
+        self._may_from_s = now_s + self._interval_s * 2**self._disappointments
         self._history.forget(self._movable.deployment(sets))
 
     def saw(self, sets: Sets, window: Sample) -> None:
@@ -117,17 +122,18 @@ class Rebalancer:
             return back
         if statistics.median(map(_busiest, windows)) < BUSY:
             return None
-        profile = self._history.profile()
+        profile = self._history.profile(deployment)
         found = fastest(self._movable, sets, lambda some: self._predicted(profile, some), self._factor)
-        gains = [self._gain(self._history.profile_of(w, profile), deployment, found) for w in windows]
-        middle, least = statistics.fmean(gains), _ends(gains)[0]
-        if least < LEAST_GAIN:
+        then = self._movable.deployment(found)
+        asked = self._movable.shape, windows, self._machine, deployment, then
+        by_model = gain(*asked, guess=profile)
+        beyond = self._factor(then) / self._factor(deployment)
+        if by_model.low * beyond < LEAST_GAIN:
             return None
         moved = {name: some for name, some in found.items() if some != sets.get(name)}
         before = {name: sets[name] for name in moved}
-        rates = [rate_of(window) for window in windows]
-        self._made = _Made(self._movable.deployment(found), before, rates)
-        return Move(moved, middle, least)
+        self._made = _Made(then, before, [rate_of(window) for window in windows])
+        return Move(moved, by_model.middle * beyond, by_model.low * beyond)
 
     def _back(self, deployment: Deployment, rates: Sequence[float]) -> Move | None:
         """Undo the last change, if the run was faster before; asked once behind each change.
@@ -140,7 +146,9 @@ class Rebalancer:
             return None
         least = _ends(made.rates)[0] / _ends(rates)[1]
         if least < LEAST_GAIN:
+            self._disappointments = 0
             return None
+        self._disappointments = min(self._disappointments + 1, MOST_DOUBLINGS)
         return Move(made.sets, statistics.fmean(made.rates) / statistics.fmean(rates), least, is_back=True)
 
     def _predicted(self, profile: Profile, deployment: Deployment) -> Prediction:
@@ -150,12 +158,6 @@ class Rebalancer:
         """How much faster a deployment is than predicted; one that was not tried, as the others are."""
         found = self._history.factor(deployment)
         return self._history.mean_factor if found is None else found
-
-    def _gain(self, profile: Profile, now: Deployment, sets: Sets) -> float:
-        """How many times as fast other tasks are than those of now, with these costs."""
-        then = self._movable.deployment(sets)
-        rates = [self._predicted(profile, each).rate * self._factor(each) for each in (now, then)]
-        return rates[1] / rates[0]
 
 
 def _ends(values: Sequence[float]) -> tuple[float, float]:

@@ -9,9 +9,12 @@ import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+import pytest
+
 REPOSITORY = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 def test_a_cell_is_measured_and_drawn(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "benchmarks.layers", "--rows", "4000", "--rounds", "1", "--counts", "2"]
     figure = tmp_path / "layers.svg"

@@ -7,9 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 REPOSITORY = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 def test_shares_and_the_peak_of_both_forms() -> None:
     brief = ["--rounds=1", "--xways=1", "--warm=90", "--seconds=2", "--state-gib=0.25"]
     command = [sys.executable, "-m", "benchmarks.linear_road", *brief]

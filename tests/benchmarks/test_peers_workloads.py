@@ -28,6 +28,7 @@ def judged(job: Job, *, is_collapsing: bool = False) -> str:
 
 
 class TestOurVariants:
+    @pytest.mark.few(11)
     @pytest.mark.parametrize(("workload", "variant"), ours.VARIANTS)
     def test_each_gives_what_is_defined(self, tmp_path: Path, workload: str, variant: str) -> None:
         job = job_of(tmp_path, workload, variant=variant)
@@ -35,6 +36,7 @@ class TestOurVariants:
         assert judged(job) == judged(job, is_collapsing=True) == ""
         assert outcome_of(job).seconds > 0
 
+    @pytest.mark.few(5)
     @pytest.mark.parametrize("width", [1, 100])
     @pytest.mark.parametrize("variant", ["tuples", "functions", "batches", "columns"])
     def test_filters_take_records_of_any_width(self, tmp_path: Path, width: int, variant: str) -> None:

@@ -7,9 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 REPOSITORY = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 def test_all_forms_of_all_applications() -> None:
     brief = ["--rounds=1", "--events=3000"]
     command = [sys.executable, "-m", "benchmarks.transactions.applications", *brief]

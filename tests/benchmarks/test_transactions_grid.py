@@ -147,6 +147,7 @@ def test_points_are_those_of_all_dimensions_each_once() -> None:
 # -- the program
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("application", APPLICATIONS)
 def test_all_evaluators_agree_on_each_application(application: str) -> None:
     told, *cells = Evaluators().measure(DEFAULTS[application], threads=2, rounds=1, transactions=3000)
@@ -172,6 +173,7 @@ def test_paths_are_those_of_conflicts_only() -> None:
     assert (alone.transactions_path, alone.operations_path) == (2000, 2000), "nothing conflicts within one"
 
 
+@pytest.mark.slow
 def test_the_grid_is_measured_and_its_figures_are_drawn(tmp_path: Path) -> None:
     output, page = tmp_path / "grid.json", tmp_path / "page.md"
     page.write_text(f"{BEGIN}\n{END}\n", encoding="utf-8")

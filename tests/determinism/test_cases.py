@@ -72,6 +72,7 @@ class TestAllGrouping:
         builder.set_bolt("sink", CollectingSink).global_grouping("work")
         return builder
 
+    @pytest.mark.few(11)
     @pytest.mark.parametrize("options", PLANS)
     def test_copies_come_by_input_and_then_by_replica(self, options: Options) -> None:
         trails = [trail for _, trail in rows_of(self.copies(3), options)]
@@ -81,6 +82,7 @@ class TestAllGrouping:
 class TestEmitsBesideInput:
     """They take their place at the frontier: nothing is refused as too early, or lost."""
 
+    @pytest.mark.few(1)
     @pytest.mark.parametrize("par", [1, 3])
     def test_in_initialize(self, par: int) -> None:
         expected = rows_of(beside_the_source(Greets, par))
@@ -90,6 +92,7 @@ class TestEmitsBesideInput:
         for options in PLANS:
             assert rows_of(beside_the_source(Greets, par), options) == expected, options
 
+    @pytest.mark.few(11)
     @pytest.mark.parametrize("options", PLANS)
     def test_from_a_thread(self, options: Options) -> None:
         trails = [row[1] for row in rows_of(beside_the_source(Talks, args=[f"0.{COUNT - 1}"]), options)]
@@ -98,6 +101,7 @@ class TestEmitsBesideInput:
             f"0.{n}" for n in range(COUNT) for _ in range(2)
         ]
 
+    @pytest.mark.few(19)
     @pytest.mark.parametrize("options", PLANS)
     def test_from_a_timer(self, options: Options) -> None:
         rows = rows_of(beside_the_source(ByTimer), options)
@@ -118,6 +122,7 @@ class TestTicks:
         builder.set_bolt("sink", CollectingSink).global_grouping("batches")
         return builder
 
+    @pytest.mark.few(11)
     @pytest.mark.parametrize("options", PLANS)
     def test_the_batches_of_replicas_are_those_of_one(self, options: Options) -> None:
         alone, several = rows_of(self.batches(1)), rows_of(self.batches(3), options)
@@ -136,12 +141,14 @@ class TestWhatDiffersByNature:
         assert [row[:2] for row in serial] == [row[:2] for row in parallel]
         assert [row[2:] for row in serial] != [row[2:] for row in parallel]
 
+    @pytest.mark.few(12)
     @pytest.mark.parametrize("options", PLANS)
     def test_task_ids_are_those_of_the_plan_whatever_runs_it(self, options: Options) -> None:
         plan = {**SERIAL, "viper.key.groups": options["viper.key.groups"]}
         assert rows_of(beside_the_source(Ids, 3), options) == rows_of(beside_the_source(Ids, 3), plan)
 
 
+@pytest.mark.few(1)
 @pytest.mark.skipif("process" not in kinds(), reason="workers are not processes yet")
 @pytest.mark.parametrize("cls", [Hashes, SetOrder])
 def test_processes_hash_alike_and_go_through_sets_alike(cls: type[Bolt]) -> None:

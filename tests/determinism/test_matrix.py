@@ -35,6 +35,7 @@ CASES = sorted((number, kind) for kind in kinds() for number in range(SAMPLED[ki
 """Numbers in the sample of a kind of worker."""
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("number", "kind"), at_every_change(CASES, len(kinds())))
 @pytest.mark.parametrize("topology", TOPOLOGIES)
 def test_the_output_is_that_of_the_serial_run(topology: str, number: int, kind: str) -> None:

@@ -28,6 +28,7 @@ CASES.sort(key=lambda case: case[1] >= DRAWN[case[0]] // 3)
 """A third of each kind first: they are run at every change."""
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("kind", "number"), at_every_change(CASES, len(CASES) // 3), ids=str)
 def test_what_is_promised_holds(kind: str, number: int) -> None:
     drawn = promise(f"{determinism_seed()}/{number}", kind, WORKERS[kind])

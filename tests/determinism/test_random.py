@@ -32,6 +32,7 @@ STOOD_STILL = Shape(
 """Its last emit asked who receives it: nothing was left of which to say that it had gone out."""
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("kind", "examples"), at_every_change(CASES, len(kinds())))
 def test_the_output_is_what_sorting_makes(kind: str, examples: int) -> None:
     @settings(max_examples=examples, suppress_health_check=[HealthCheck.too_slow])

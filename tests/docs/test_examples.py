@@ -108,6 +108,7 @@ def shell(tmp_path: Path) -> Iterator[Shell]:
     shell.close()
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(("page", "title"), list(sections()))
 def test_what_is_played_prints_what_it_shows(page: str, title: str, shell: Shell) -> None:
     first, *others = _sections(page)

@@ -60,6 +60,7 @@ def starter(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[subproce
         started.kill()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("starter", MEANS, indirect=True)
 def test_the_end_of_the_other_process_ends_this_one(starter: subprocess.Popen[str]) -> None:
     assert starter.stdout is not None

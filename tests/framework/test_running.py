@@ -252,6 +252,7 @@ CALL = "print(run(Small).result('kept'))\n"
 WITH_PROCESSES = "print(run(Small, workers=2).result('kept'))\n"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "call", [CALL, f"if __name__ == '__main__':\n    {WITH_PROCESSES}"], ids=["inline", "processes"]
 )

@@ -27,6 +27,7 @@ def test_killed_workers_with_checkpoints(name: str, tmp_path: Path) -> None:
     assert check_killed(Case(name, 2, ROWS.get(name, 200), 8, checkpoints=True), tmp_path).deaths > 2
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", at_every_change(SHAPES_SCALED, 2))
 def test_killed_workers_while_numbers_of_tasks_change(name: str, tmp_path: Path) -> None:
     deaths, changes = check_killed(Case(name, 1, 400, 8, scaled=True), tmp_path)
@@ -40,6 +41,7 @@ def test_the_same_with_checkpoints(name: str, tmp_path: Path) -> None:
     assert deaths > 2 and changes > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", at_every_change(["words", "drawn", "windows"], 1))
 def test_killed_groups(name: str, tmp_path: Path) -> None:
     assert check_killed_as_a_whole(Case(name, 1, GROUP_ROWS, 1, checkpoints=True), tmp_path) > 0

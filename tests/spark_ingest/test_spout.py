@@ -78,11 +78,13 @@ def expected(first: int = 0, last: int = 400) -> list[tuple[str, int, int]]:
 
 
 class TestReplay:
+    @pytest.mark.few(9)
     @pytest.mark.parametrize("par", [1, 2, 3, 4, 5])
     def test_the_same_rows_for_every_parallelism(self, stage: Dataset, par: int) -> None:
         report = run(topology(stage.path, par, columns=["n", "carrier"]), **{"viper.worker": "inline"})
         assert report.result("sink") == expected()
 
+    @pytest.mark.few(1)
     def test_on_two_processes(self, stage: Dataset) -> None:
         options = {"viper.worker": "process", "topology.workers": 2}
         part = {"start": datetime.datetime(1970, 1, 1, microsecond=10), "until": datetime.date(2000, 1, 1)}
@@ -102,11 +104,13 @@ class TestReplay:
         assert counters.emitted == 400
         assert counters.metrics == {f"rows read of stream {n}": 100 for n in range(STREAMS)}
 
+    @pytest.mark.few(8)
     @pytest.mark.parametrize("par", [1, 3, 4])
     @pytest.mark.parametrize("typed", [True, {"n": "int64", "carrier": "string"}])
     def test_columns_bring_the_same_rows(self, stage: Dataset, par: int, typed: Any) -> None:
         assert run(topology(stage.path, par, typed=typed)).result("sink") == expected()
 
+    @pytest.mark.few(1)
     @pytest.mark.parametrize("rows", [1, 7, 1 << 20])
     def test_columns_on_two_processes(self, stage: Dataset, rows: int) -> None:
         conf = {"viper.worker": "process", "topology.workers": 2, "viper.columns.rows": rows}

@@ -92,6 +92,7 @@ def check(rows: list[Any], expected: list[Counter[tuple[Any, ...]]]) -> None:
         assert Counter(tuple(next(left)) for _ in range(each.total())) == each
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("tasks", TASKS)
 def test_wordcount(data: Any, tasks: int) -> None:
     run = run_topology(topology("stretch_wordcount.yaml", tasks))
@@ -99,6 +100,7 @@ def test_wordcount(data: Any, tasks: int) -> None:
     check(run.emitted("counts"), by_end(counts))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("tasks", TASKS)
 def test_paircount(data: Any, tasks: int) -> None:
     run = run_topology(topology("stretch_paircount.yaml", tasks))
@@ -106,6 +108,7 @@ def test_paircount(data: Any, tasks: int) -> None:
     check(run.emitted("pairs"), by_end(counts))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("tasks", TASKS)
 def test_forwarding(data: Any, tasks: int) -> None:
     run = run_topology(topology("stretch_forward.yaml", tasks))
@@ -131,6 +134,7 @@ def in_order(left: list[Any], right: list[Any], matches: Callable[[Any, Any], bo
     return [row for *_, row in sorted(found, key=lambda pair: pair[:2])]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("tasks", TASKS)
 def test_scalejoin(data: Any, tasks: int) -> None:
     def match(left: Any, right: Any) -> bool:
@@ -144,6 +148,7 @@ def test_scalejoin(data: Any, tasks: int) -> None:
     assert run.emitted("join") == expected and len(expected) > 10
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("tasks", TASKS)
 def test_scalejoin_as_an_operator(data: Any, tasks: int) -> None:
     """At a rate that steps up, over windows of five seconds that slide on by one."""
@@ -176,6 +181,7 @@ def test_phases_are_drawn_as_in_the_paper(data: Any) -> None:
         assert phases == data.phases_of({"seed": seed}) != data.phases_of({"seed": seed + 100})
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("tasks", TASKS)
 def test_trades(data: Any, tasks: int) -> None:
     def match(left: Any, right: Any) -> bool:

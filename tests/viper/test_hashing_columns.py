@@ -78,6 +78,7 @@ def hashes(*found: Any) -> list[int]:
     return array("Q", hashes_of_columns(found) or b"").tolist()
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize(("type_of", "values"), TYPES, ids=IDS)
 @settings(max_examples=25)  # of lists, for each of the types
 @given(data=st.data())
@@ -214,6 +215,7 @@ class TestMistakes:
 ROWS = "[('word', 1, 0.5, b'x'), ('Éa', -1, -0.0, b''), (None, 2**60, 1e300, None)]"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", ["0", "4711"])
 def test_processes_agree(seed: str) -> None:
     code = (

@@ -124,6 +124,7 @@ def references() -> list[int]:
     return [sys.getrefcount(item) for item in (WORD, Values, Record, HEAD, quiet, raising, Outbox, Inbox)]
 
 
+@pytest.mark.few(26)
 @pytest.mark.parametrize("way", WAYS)
 def test_no_reference_is_left_or_lost(way: str) -> None:
     WAYS[way]()

@@ -40,6 +40,7 @@ def numbers(table: SlotTable, column: pa.Array) -> list[int]:
     return array("I", found).tolist()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("family", FAMILIES)
 @given(data=st.data())
 def test_keys_are_numbered_as_a_dict_would(family: str, data: st.DataObject) -> None:

@@ -26,6 +26,7 @@ def viper(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["counting", "subscribed"])
 def test_its_examples_of_ticks(project: Path, name: str) -> None:
     ran = viper(project, "run", f"{name}.py", "-q", "--print", "count", "--worker", "inline")

@@ -270,6 +270,7 @@ class Behind(Suspending):
             yield block
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("goes_on", [False, True])
 def test_a_source_without_room_says_how_far_it_is(tmp_path: Path, goes_on: bool) -> None:
     """Nobody gives it room before the source that is behind brings more, which waits for its answer."""

@@ -54,6 +54,7 @@ def first_difference(rows: Sequence[Any], expected: Sequence[Any]) -> str:
     return next(f"row {n} is {row}, not {other}" for n, (row, other) in pairs if row != other)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", at_every_change(range(SEEDS), 3))
 def test_nothing_differs(tmp_path: Path, seed: int) -> None:
     assert differences(seed, tmp_path) == []

@@ -83,6 +83,7 @@ def counting(
     return builder
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("kind", "workers"), at_every_change(CASES, 4), ids=str)
 def test_each_row_is_there_once(kind: str, workers: Workers, tmp_path: Path) -> None:
     data, whole, out, kept = (tmp_path / name for name in ("data", "whole", "out", "kept"))

@@ -109,6 +109,7 @@ def run_killed(folder: Path, seed: int, at: int, every: int, **options: Any) -> 
 AMONG = [(among, seed) for seed in range(1, 13) for among in ("checkpoints", "all")]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("among", "seed"), at_every_change(AMONG, 4))
 def test_a_run_goes_back_as_often_as_its_processes_die(
     tmp_path: Path, whole: tuple[list[Any], bytes], among: str, seed: int
@@ -164,6 +165,7 @@ def run_doomed(folder: Path, *, behind: bool, max_tuples: int | None = None, **o
     return report
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("recovery", ["exact", "best"])
 @pytest.mark.parametrize("behind", [True, False])
 def test_where_it_goes_back_to(

@@ -71,9 +71,7 @@ class Task:
             pass
         saved = begun.saved
         states = [asdict(state) for state in saved.states]
-        made = self.folder.write(
-            lambda: {"states": states}, (), self.keep, self.number - 1, saved.parts
-        )
+        made = self.folder.write(lambda: {"states": states}, (), self.keep, self.number - 1, saved.parts)
         self.is_full = False
         return made
 
@@ -110,6 +108,7 @@ def test_only_what_has_changed_is_written(tmp_path: Path) -> None:
         assert held(task.folder.open(number)) == task.expected[number]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", range(3))
 def test_every_checkpoint_is_whole_and_what_is_read_is_bounded(tmp_path: Path, seed: int) -> None:
     """Attempts are given up, processes die, and the table changes while it is written."""

@@ -84,6 +84,7 @@ AMONG = [(among, seed) for seed in range(1, 13) for among in ("checkpoints", "al
 AT_CUTS = [("cuts", seed) for seed in range(1, 13)]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("among", "seed"), at_every_change([*AT_CUTS[:1], *AMONG, *AT_CUTS[1:]], 3))
 def test_checkpoints_of_a_run_whose_workers_die(tmp_path: Path, whole: bytes, among: str, seed: int) -> None:
     bits = 10 if among == "all" else 4
@@ -99,6 +100,7 @@ def test_checkpoints_of_a_run_whose_workers_die(tmp_path: Path, whole: bytes, am
         assert (tmp_path / "written").read_bytes() == whole, number
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("among", "seed"), at_every_change(AMONG, 2))
 def test_suspended_runs_whose_workers_die(tmp_path: Path, whole: bytes, among: str, seed: int) -> None:
     bits = 3 if among == "checkpoints" else 10
@@ -110,6 +112,7 @@ def test_suspended_runs_whose_workers_die(tmp_path: Path, whole: bytes, among: s
     assert (tmp_path / "written").read_bytes() == whole
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("among", "seed"), at_every_change([("sinks", 0), *AMONG], 3))
 def test_transactional_sinks_apply_each_row_once_with_checkpoints(
     tmp_path: Path, whole_rows: tuple[list[Any], bytes], among: str, seed: int

@@ -104,6 +104,7 @@ def rest(whole: dict[str, Any], kept: tuple[Path, RunReport]) -> dict[str, Any]:
 
 
 class TestGoingOn:
+    @pytest.mark.few(2)
     @every_kind
     def test_components_spouts_and_states(
         self, workers: Workers, whole: dict[str, Any], kept: tuple[Path, RunReport]

@@ -178,6 +178,7 @@ def built(
     return builder
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("sources", [1, 2])
 def test_a_source_is_bound_in_the_middle_of_a_call(
     tmp_path: Path, sources: int, monkeypatch: pytest.MonkeyPatch
@@ -196,6 +197,7 @@ def test_a_source_is_bound_in_the_middle_of_a_call(
         assert len(again) < len(whole) and again == whole[len(whole) - len(again) :], number
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("sources", [1, 2])
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_checkpoint_can_be_gone_on_from(tmp_path: Path, kind: type[Counting], sources: int) -> None:
@@ -235,6 +237,7 @@ class TimedInOneCall(InOneCall):
     config = {"viper.spout.bounded": True, "viper.timestamp.field": "key"}
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("spilled", [20, 1000])
 @pytest.mark.parametrize("sources", [1, 2])
 @pytest.mark.parametrize("kind", [InOneCall, TimedInOneCall])
@@ -268,6 +271,7 @@ def suspended_again_and_again(folder: Path, kind: type[Counting], workers: Worke
     return rows
 
 
+@pytest.mark.few(2)
 @every_kind
 @pytest.mark.parametrize("kind", at_every_change(KINDS, 2))
 def test_suspended_runs_are_gone_on_with(tmp_path: Path, kind: type[Counting], workers: Workers) -> None:
@@ -325,6 +329,7 @@ def run_killed(folder: Path, seed: int, kills: int, **options: Any) -> tuple[Run
     return report, (folder / "written").read_text()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", at_every_change(range(12), 2))
 def test_killed_spouts_change_nothing(tmp_path: Path, seed: int) -> None:
     _, whole = run_killed(tmp_path, 0, 0, viper__worker="inline", topology__workers=1)

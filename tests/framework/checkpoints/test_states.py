@@ -81,6 +81,7 @@ def expected(seed: int, count: int = COUNT) -> list[Row]:
     return run_built(built(Partitions(4, count, seed), 1, 1)).result("sink")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", at_every_change(range(50), 3))
 def test_suspended_and_gone_on_with_any_parallelism(tmp_path: Path, seed: int) -> None:
     whole = expected(seed)
@@ -96,6 +97,7 @@ def test_suspended_and_gone_on_with_any_parallelism(tmp_path: Path, seed: int) -
         assert rows + second.result("sink") == whole, bolts
 
 
+@pytest.mark.few(1)
 @every_kind
 def test_on_every_kind_of_worker(tmp_path: Path, workers: Workers) -> None:
     whole = expected(3, 2000)

@@ -59,6 +59,7 @@ def steps(spout: Partitions, par: int) -> TopologyBuilder:
     return builder._assembly.builder
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("place", [7, 290, 430])
 def test_steps_and_stateful_bolts_go_on(tmp_path: Path, place: int) -> None:
     whole = run_built(steps(Suspending(4, COUNT, 3), 1))

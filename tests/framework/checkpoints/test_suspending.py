@@ -29,6 +29,7 @@ def expected(count: int, seed: int) -> list[Row]:
     return run_built(built(Suspending(4, count, seed), 1, 1)).result("sink")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", at_every_change(range(50), 4))
 def test_suspended_and_gone_on_with_any_parallelism(tmp_path: Path, seed: int) -> None:
     whole = expected(COUNT, seed)
@@ -45,6 +46,7 @@ def test_suspended_and_gone_on_with_any_parallelism(tmp_path: Path, seed: int) -
         assert rows + second.result("sink") == whole, par
 
 
+@pytest.mark.few(1)
 @every_kind
 def test_on_every_kind_of_worker(tmp_path: Path, workers: Workers) -> None:
     count, seed = 1000, 3

@@ -58,6 +58,7 @@ def run_with_checkpoints(
     return report
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", at_every_change(range(20), 2))
 def test_the_output_is_the_same_and_every_checkpoint_can_be_gone_on_from(tmp_path: Path, seed: int) -> None:
     whole = test_states.expected(seed)
@@ -73,6 +74,7 @@ def test_the_output_is_the_same_and_every_checkpoint_can_be_gone_on_from(tmp_pat
         assert 0 < len(again) < len(whole) and again == whole[-len(again) :], number
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", at_every_change(range(20), 2))
 def test_sources_that_wait_for_room_hold_nobody_up(tmp_path: Path, seed: int) -> None:
     """Room comes of what the others bring, and they wait for the word of each source how far it is."""
@@ -85,6 +87,7 @@ def test_sources_that_wait_for_room_hold_nobody_up(tmp_path: Path, seed: int) ->
     assert CheckpointFolder(tmp_path).ids
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", at_every_change(range(20), 2))
 def test_ticks_and_routing(tmp_path: Path, seed: int) -> None:
     whole = run_built(built(Partitions(4, COUNT, seed), 2, 3)).results
@@ -144,6 +147,7 @@ def test_all_input_may_end_before_the_cut(tmp_path: Path, monkeypatch: pytest.Mo
     assert is_saved.is_set() and report.results == whole
 
 
+@pytest.mark.few(1)
 @every_kind
 def test_on_every_kind_of_worker(tmp_path: Path, workers: Workers) -> None:
     whole = test_states.expected(3, 2000)
@@ -289,6 +293,7 @@ PROGRAM = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "most"), at_every_change([(0, 2), (1, 7), (2, 7), (3, 6)]))
 def test_killed_as_a_whole(tmp_path: Path, seed: int, most: int) -> None:
     """Its sinks have the rows of an undisturbed run in the end, each once and in order."""

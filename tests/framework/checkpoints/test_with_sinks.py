@@ -56,6 +56,7 @@ def suspended(tmp_path: Path, at: int, start: Path | None = None, workers: Worke
     return run_suspended(builder, tmp_path / "checkpoints", start, **workers.options)
 
 
+@pytest.mark.few(1)
 @every_kind
 def test_each_row_is_applied_once(tmp_path: Path, whole: tuple[list[Any], bytes], workers: Workers) -> None:
     first = suspended(tmp_path, 50, workers=workers)
@@ -67,6 +68,7 @@ def test_each_row_is_applied_once(tmp_path: Path, whole: tuple[list[Any], bytes]
     assert written(tmp_path / "out") == whole and whole[1].count(b"\n") == 4 * COUNT
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("killed", [SqliteSink, JsonLinesSink])
 def test_killed_at_the_end_when_one_sink_has_applied_everything(
     tmp_path: Path, whole: tuple[list[Any], bytes], monkeypatch: pytest.MonkeyPatch, killed: type

@@ -26,6 +26,7 @@ def known(viper: Viper) -> Path:
     return written
 
 
+@pytest.mark.slow
 def test_a_profile_is_made_and_predicts(viper: Viper) -> None:
     made = viper("profile", "doubling", "--plans", "2", "--runs", "1", "-O", "made.yaml")
     assert made.exit_code == ExitCode.OK, made.output

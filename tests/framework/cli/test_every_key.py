@@ -234,6 +234,7 @@ def run(
     return viper("run", "small.yaml", "-q", "--json", "--config", "options.yaml", *arguments)
 
 
+@pytest.mark.few(14)
 @pytest.mark.parametrize("worker", ["inline", *at_every_change(["thread", "process"], 0)])
 @pytest.mark.parametrize(
     ("key", "value"), [(key, value) for key, ends in WITH_CHECKPOINTS.items() for value in ends]

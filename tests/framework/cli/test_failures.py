@@ -57,6 +57,7 @@ def test_a_closed_stdout_is_an_error_of_the_sink_alone(redirected: Callable[...,
     assert ended.stderr.count("Traceback") == 1
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("worker", ["inline", "process"])
 def test_a_closed_stderr_is_no_error(redirected: Callable[..., Ended], worker: str) -> None:
     assert redirected("2>&-", "run", "doubling", "--worker", worker).returncode == ExitCode.OK

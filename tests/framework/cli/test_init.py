@@ -52,6 +52,7 @@ def test_the_streamparse_project_runs(viper: Viper, project: Path) -> None:
     assert "1,000 tuples processed" in ended.stderr
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_the_projects_own_test_passes(template: str, viper: Viper, project: Path) -> None:
     viper("init", "fresh", "--template", template)

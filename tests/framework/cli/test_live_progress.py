@@ -195,6 +195,7 @@ def test_without_a_terminal_there_are_lines(kind: str, process: Process) -> None
     assert next(lines) == "draining; Ctrl-C again stops at once\n"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("kind", "options"), [*((kind, ("-t", "0.1")) for kind in KINDS), ("inline", ("--max-tuples", "1"))]
 )

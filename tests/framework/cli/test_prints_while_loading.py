@@ -60,6 +60,7 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("command", at_every_change([(command,) for command in COMMANDS], 3), ids=" ".join)
 def test_data_is_the_same_as_without_prints(command: tuple[str, ...], process: Process, loud: Path) -> None:
     noisy, stderr = run_apart(process, *command)
@@ -69,6 +70,7 @@ def test_data_is_the_same_as_without_prints(command: tuple[str, ...], process: P
     assert "printed by the topology" in stderr
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", ["inline", "thread", "process"])
 def test_the_report_of_a_run_stands_alone(kind: str, process: Process, loud: Path) -> None:
     stdout, stderr = run_apart(process, "run", "doubling", "--json", "--worker", kind)

@@ -72,6 +72,7 @@ finally:
 """
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("ends", "code"), [("pass", 0), ("raise SystemExit", 0), ("raise SystemExit(3)", 3), ("1 / 0", 1)]
 )

@@ -62,6 +62,7 @@ def test_the_summary_of_a_run_that_prints_is_that_of_one_that_does_not(viper: Vi
 
 
 class TestFile:
+    @pytest.mark.few(1)
     @pytest.mark.parametrize("before", [None, "what stood there before"])
     def test_a_killed_run_leaves_what_was_there(
         self, before: str | None, process: Process, project: Path

@@ -221,6 +221,7 @@ class TestFailures:
 
 
 class TestSignals:
+    @pytest.mark.few(1)
     @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
     def test_the_first_signal_drains(self, process: Process, number: signal.Signals) -> None:
         running = process("run", "endless")

@@ -83,7 +83,7 @@ def test_lines_below_are_removed_with_the_line() -> None:
     line.tell("d", 1.1)
     line.tell("e", 1.2)
     line.clear()
-    assert out.getvalue() == "\r\x1b[Ka\nb\nc" "\r\x1b[2A\x1b[Jd" "\r\x1b[Ke" "\r\x1b[K"
+    assert out.getvalue() == "\r\x1b[Ka\nb\nc\r\x1b[2A\x1b[Jd\r\x1b[Ke\r\x1b[K"
 
 
 class TestWatch:
@@ -131,6 +131,7 @@ def looked(running: subprocess.Popen[str]) -> bool:
         return False
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("worker", ["process", "thread"])
 def test_a_run_is_seen_from_outside(process: Process, viper: Viper, worker: str) -> None:
     running = run_of(process, worker)

@@ -106,6 +106,7 @@ def start(process: Process, project: Path) -> Callable[..., subprocess.Popen[str
     return start
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("cls", "manner"), at_every_change(BY_CTRL_C, 4))
 def test_ctrl_c_ends_the_run_and_what_was_brought_is_processed(
     cls: str, manner: str, start: Callable[..., subprocess.Popen[str]]

@@ -141,6 +141,7 @@ def test_all_mistakes_are_told_at_once() -> None:
     assert [problem.place.line for problem in raised.value.problems] == [2, 7]
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [

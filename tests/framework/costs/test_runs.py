@@ -46,6 +46,7 @@ def measured(flow: Flow, first: Flow, middle: int, last: int, selectivity: float
     return len(made) * (last if flow.spread is Spread.ALL else 1) / runs
 
 
+@pytest.mark.few(14)
 @pytest.mark.parametrize("selectivity", [0.2, 1.0, 5.0, 25.0])
 @pytest.mark.parametrize("last", [1, 2, 3])
 @pytest.mark.parametrize("middle", [2, 3])

@@ -154,6 +154,7 @@ def of_mixed_bases(folder: Path) -> Loaded:
     return load(str(folder / "mixed.py"))
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("form", [of_framework, of_builder, of_yaml, of_mixed_bases])
 def test_every_form_loads_validates_draws_plans_and_runs(form: Any, tmp_path: Path) -> None:
     loaded = form(tmp_path)

@@ -76,6 +76,7 @@ def test_whatever_pickles_arrives_as_it_was(workers: Workers, base: ModuleType) 
     assert [type(row[0]) for row in arrived] == [type(row[0]) for row in rows]
 
 
+@pytest.mark.few(5)
 @both
 @everywhere
 def test_numpys_scalars_arrive_as_they_are(workers: Workers, base: ModuleType) -> None:

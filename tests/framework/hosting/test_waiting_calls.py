@@ -47,6 +47,7 @@ def test_elsewhere_it_flows_where_the_spout_says_that_it_waits(
     assert workers.run(builder, **options).components["opens"].processed == 3
 
 
+@pytest.mark.few(1)
 @both
 @everywhere
 def test_a_call_that_never_returns_is_stopped_and_nothing_piles_up(

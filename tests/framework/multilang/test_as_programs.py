@@ -32,6 +32,7 @@ def programs(topology: Topology) -> Topology:
     return made.topology
 
 
+@pytest.mark.few(1)
 @pytest.mark.usefixtures("streamparse")
 @pytest.mark.parametrize("project", ["quickstart", "quickstart_framework"])
 @pytest.mark.parametrize(

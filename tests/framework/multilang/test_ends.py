@@ -41,6 +41,7 @@ def topology(spout: type[Any], bolt: type[Any] | None = None) -> Topology:
 WORKERS = [{}, {"viper__worker": "process", "topology__workers": 2}]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("workers", WORKERS, ids=["inline", "process"])
 def test_a_spout_of_streamparses_ends_once(workers: dict[str, Any]) -> None:
     hosted = topology(ported.Words)
@@ -69,6 +70,7 @@ def started(module: str, name: str) -> tuple[ProgramSpout, mock.Mock]:
     return spout, collector
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("module", ["framework.adapters.serve", "streamparse.run"])
 def test_stop_iteration_elsewhere_is_an_error(module: str) -> None:
     spout, _ = started(module, "ported.RaisesInAck")
@@ -157,6 +159,7 @@ class TestServedToStorm:
         assert len(answers) == len(asked) + 1, ran.stderr.decode()
         return answers[:-1]
 
+    @pytest.mark.few(1)
     @pytest.mark.parametrize(
         ("module", "name", "rows"),
         [

@@ -39,6 +39,7 @@ def test_a_megabyte_of_stderr_holds_nobody_up(script: Script, caplog: pytest.Log
     assert sum(map(len, lines[10_000:])) == 200_000
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("need_task_ids", [False, True])
 def test_thousands_of_tuples_for_one(script: Script, need_task_ids: bool) -> None:
     command = script(

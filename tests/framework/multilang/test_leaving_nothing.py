@@ -194,6 +194,7 @@ SPOUT = "org.apache.storm.flux.wrappers.spouts.FluxShellSpout"
 pidfds = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="there is no way to wait for any process")
 
 
+@pytest.mark.few(1)
 @pidfds
 @pytest.mark.parametrize("workers", [(), ("-w", "2", "--worker", "process")], ids=["inline", "process"])
 def test_a_run_that_is_killed(running: Callable[..., tuple[int, int]], workers: tuple[str, ...]) -> None:
@@ -201,6 +202,7 @@ def test_a_run_that_is_killed(running: Callable[..., tuple[int, int]], workers: 
     kill(*running(*workers))
 
 
+@pytest.mark.few(1)
 @pidfds
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux kills a process that looks at nothing")
 @pytest.mark.parametrize("workers", [(), ("-w", "2", "--worker", "process")], ids=["inline", "process"])

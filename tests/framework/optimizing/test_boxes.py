@@ -7,6 +7,7 @@ from framework.optimizing.fetching import bound_with_fetches
 from tests.framework.optimizing.problems import best_rate, chain, drawn, sockets
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("seed", range(10))
 def test_no_plan_exceeds_the_bound(seed: int) -> None:
     problem = drawn(seed, sockets(2, 1, 60.0))
@@ -16,6 +17,7 @@ def test_no_plan_exceeds_the_bound(seed: int) -> None:
     assert best <= found * (1 + 1e-9), seed
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("places", [2, 3])
 def test_no_plan_of_a_pair_exceeds_the_bound(places: int) -> None:
     problem = chain({"spout": 300, "bolt": 700}, sockets(places, 1, 250.0))

@@ -30,6 +30,7 @@ def words(machine: Machine) -> Problem:
     return Problem(Shape(tuple(Node(n, n == "spout", 500) for n in names), flows), profile, machine)
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("seed", range(10))
 def test_the_model_by_shares_is_the_model(seed: int) -> None:
     drawn_problem = drawn(seed, sockets(3, 2, 150.0))
@@ -50,6 +51,7 @@ def test_the_model_by_shares_is_the_model(seed: int) -> None:
         assert list(model.loads(shares).places) == pytest.approx(expected), seed
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("seed", range(10))
 def test_no_plan_exceeds_the_bound_that_knows_of_fetches(seed: int) -> None:
     problem = drawn(seed, sockets(2, 1, 60.0))

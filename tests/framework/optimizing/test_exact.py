@@ -86,6 +86,7 @@ def test_nor_is_any_of_a_thousand(seed: int) -> None:
     assert_that_the_default_is_best(seed, 1_000)
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("seed", range(20))
 def test_the_local_search_is_within_its_gap(seed: int) -> None:
     problem = drawn(seed, 6, 3, 3)

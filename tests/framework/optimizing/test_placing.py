@@ -13,6 +13,7 @@ NONE = Heuristics(collocation=False, best_fit=False, redundancy=False)
 NO_LIMIT = 10**9
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("heuristics", [*EXACT, NONE], ids=["pairs", "vertices", "none"])
 def test_search_without_best_fit_finds_the_best_placement(seed: int, heuristics: Heuristics) -> None:

@@ -68,6 +68,7 @@ def test_where_fetches_cost_more_than_they_give_one_socket_is_used() -> None:
     assert len(far.deployment.places_used()) == 1
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("seed", range(10))
 def test_no_plan_exceeds_the_bound(seed: int) -> None:
     problem = drawn(seed, sockets(2, 1, 60.0))

@@ -70,6 +70,8 @@ class World:
         self.sets: Sets = {name: TaskSet.first(1) for name in MOVED}
         self.draw = random.Random(self.seed)
         self.now_s = 0.0
+        self.brought = 0.0
+        """Tuples of spouts so far."""
 
     def rate(self, sets: Sets) -> float:
         """Tuples a second with some tasks."""
@@ -86,7 +88,9 @@ class World:
         """Let so many windows of a second pass, and do what is decided."""
         for _ in range(seconds):
             self.now_s += 1.0
-            rebalancer.saw(self.sets, self.window())
+            window = self.window()
+            self.brought += window.brought
+            rebalancer.saw(self.sets, window)
             move = rebalancer.move(self.now_s, self.sets)
             if move is not None:
                 self.sets = {**self.sets, **move.sets}

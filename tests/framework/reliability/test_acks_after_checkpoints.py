@@ -123,6 +123,7 @@ def written(folder: Path) -> list[int]:
 KILLED = [(workers, seed) for seed in (1, 2, 3, 4) for workers in (PROCESSES, THREADS, INLINE)]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("workers", "seed"), at_every_change(KILLED, 2), ids=str)
 def test_nothing_is_lost(tmp_path: Path, workers: Workers, seed: int) -> None:
     assert not run(tmp_path, workers, seed)
@@ -220,4 +221,3 @@ class TestOneRun:
         builder.set_bolt("remember", Remember).fields_grouping("source", "message")
         with pytest.raises(CheckpointError, match="acks of 'source' wait for checkpoints"):
             Run(*plan_of(builder, viper__ack__after="checkpoint"))
-

@@ -69,6 +69,7 @@ MORTAL = [(MortalBroker, Remember), (FromBroker, MortalRemember)]
 CASES = [(seed, *classes, withheld) for seed in range(12) for classes in MORTAL for withheld in (False, True)]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("seed", "source", "remember", "withheld"), at_every_change(CASES, 4))
 def test_every_message_is_processed_and_acked(
     tmp_path: Path, seed: int, source: type[FromBroker], remember: type[Remember], withheld: bool

@@ -62,6 +62,7 @@ def does(script: Does) -> Callable[..., None]:
     return process
 
 
+@pytest.mark.few(49)
 @pytest.mark.parametrize("script", SCRIPTS, ids="-".join)
 @pytest.mark.parametrize(("auto_ack", "auto_anchor", "auto_fail"), FLAGS)
 def test_the_first_answer_counts(

@@ -26,6 +26,7 @@ def checked(report: RunReport, par: int = 1) -> Any:
     return counted
 
 
+@pytest.mark.few(2)
 @every_kind
 @pytest.mark.parametrize("spout", [c.Repeats, c.Polled])
 @pytest.mark.parametrize("blocking", [False, True])

@@ -56,6 +56,7 @@ class Killer(Background):
         return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "lines", "kills"), at_every_change([(1, 20_000, 5), (2, 200_000, 20)]), ids=str
 )

@@ -42,6 +42,7 @@ def problems_of(seed: int, monkeypatch: Patch) -> str:
     return "\n".join([str(schedule), *problems]) if problems else ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", at_every_change(schedules()[::AT_ONCE]))
 def test_every_tuple_is_acked_in_the_end(first: int, monkeypatch: Patch) -> None:
     for seed in range(first, min(first + AT_ONCE, schedules().stop)):

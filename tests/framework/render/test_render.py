@@ -113,6 +113,7 @@ class TestMermaid:
         lines = to_mermaid(rendered(KINDS)).splitlines()[4:7]
         assert [re.sub(r'".*"', "", line).strip() for line in lines] == ["n0[[]]", "n1{{}}", "n2>]"]
 
+    @pytest.mark.slow
     @given(st.text(min_size=1, max_size=20).filter(lambda text: text != "words"))  # as the bolt is called
     def test_no_id_ends_its_quotes(self, text: str) -> None:
         node = next(line for line in to_mermaid(rendered(named(spout=text))).split("\n") if "n0([" in line)

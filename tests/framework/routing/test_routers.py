@@ -205,6 +205,7 @@ class TestColumns:
         held = [list(values) for values in zip(*rows, strict=True)] or [[], []]
         return [pa.array(values, field.type) for values, field in zip(held, self.SCHEMA, strict=True)]
 
+    @pytest.mark.few(1)
     @pytest.mark.parametrize("grouping", GROUPINGS, ids=repr)
     @given(batches=batches, tasks=st.integers(2, 9), as_tuples=st.lists(st.booleans(), min_size=6))
     def test_they_may_take_turns_with_tuples(

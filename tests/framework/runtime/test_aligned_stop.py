@@ -46,6 +46,7 @@ def stopping(seed: int, count: int = COUNT) -> Stopping:
     return Stopping(4, count, seed, os.getpid(), count // 3)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("seed", "tasks", "kind", "count"), at_every_change(RUNS, 3))
 def test_two_runs_bring_what_one_does(tmp_path: Path, seed: int, tasks: int, kind: str, count: int) -> None:
     expected = expected_rows(4, count, seed)

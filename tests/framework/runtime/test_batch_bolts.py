@@ -23,6 +23,7 @@ from tests.portions import seeds_at_every_change
 everywhere = pytest.mark.parametrize("workers", [INLINE, THREADS, PROCESSES], ids=str)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("seeds", seeds_at_every_change(range(25), 3), ids=str)
 def test_a_topology_in_batches_brings_what_it_brings_tuple_by_tuple(shape: str, seeds: range) -> None:
@@ -33,6 +34,7 @@ def test_a_topology_in_batches_brings_what_it_brings_tuple_by_tuple(shape: str, 
         assert found == serial, (seed, par, options)
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("workers", [THREADS, PROCESSES], ids=str)
 def test_so_it_does_in_several_workers(shape: str, workers: Workers) -> None:

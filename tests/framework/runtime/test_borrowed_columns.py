@@ -110,6 +110,7 @@ class Circular(Borrows):
         self.emit_rows(rows.batch())
 
 
+@pytest.mark.few(2)
 @every_kind
 def test_what_is_emitted_outlives_the_call(workers: Workers) -> None:
     passing = (EmitsTheBatch, EmitsItsColumns, EmitsParts, EmitsRows, EmitsByView, Circular)
@@ -203,6 +204,7 @@ KEEPING = {
 }
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize(
     ("workers", "bolt"),
     [
@@ -232,6 +234,7 @@ class KeepsCopies(Borrows):
         super().process_rows(rows)
 
 
+@pytest.mark.few(2)
 @every_kind
 def test_copies_may_be_kept(workers: Workers) -> None:
     assert workers.run(chain(KeepsCopies)).result("sink") == EXPECTED
@@ -253,6 +256,7 @@ class Raises(Borrows):
         self.emit_rows(batch)
 
 
+@pytest.mark.few(2)
 @every_kind
 def test_rows_fail_and_nothing_is_kept(workers: Workers) -> None:
     report = workers.run(chain(Raises, Borrows), viper__on__error="skip")
@@ -283,6 +287,7 @@ def test_a_worker_that_dies_while_it_borrows_gives_its_room_back(tmp_path: Path)
     assert 0 < incident.lost < COUNT // 2 + ROWS
 
 
+@pytest.mark.few(1)
 @every_kind
 def test_full_stores_do_not_stand_still(workers: Workers) -> None:
     """Two ways from one source, of which one is longer, so that each waits for the other."""

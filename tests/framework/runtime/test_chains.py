@@ -154,6 +154,7 @@ def outcome(report: RunReport) -> Any:
     return report.results, counts
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("shape", "room", "workers"), CASES)
 def test_a_run_with_chains_comes_to_the_same(shape: str, room: str, workers: Workers) -> None:
     make, options = SHAPES[shape], ROOMS[room]
@@ -241,6 +242,7 @@ LEAST: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("bounds", LEAST)
 @pytest.mark.parametrize("workers", [INLINE, Workers("thread"), Workers("thread", 2)], ids=str)
 def test_what_one_callback_emits_may_be_far_more_than_a_channel_holds(

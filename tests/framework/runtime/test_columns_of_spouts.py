@@ -46,6 +46,7 @@ class Polls(Spout):
             self.emit_rows(given)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("spout", [Brings, Polls])
 def test_a_spout_brings_batches_and_tuples(spout: type[Spout]) -> None:
     builder = TopologyBuilder()

@@ -302,6 +302,7 @@ def run(
     return workers.run(builder, {"control": folder / "control", **limits}, **SMALL, **asked)
 
 
+@pytest.mark.few(2)
 @every_kind
 def test_the_output_of_a_controlled_run_stays_the_same(workers: Workers, tmp_path: Path) -> None:
     expected = run(INLINE, tmp_path, None, None).result("sink")
@@ -312,6 +313,7 @@ def test_the_output_of_a_controlled_run_stays_the_same(workers: Workers, tmp_pat
     assert change.by.startswith(f"{HERE}.To: busy ") and 0 < change.at_s < report.elapsed_s
 
 
+@pytest.mark.few(2)
 @every_kind
 def test_a_run_goes_on_without_its_controller(
     workers: Workers, tmp_path: Path, caplog: pytest.LogCaptureFixture
@@ -322,6 +324,7 @@ def test_a_run_goes_on_without_its_controller(
     assert report.statistics.scaled == () and "ValueError: planted" in caplog.text
 
 
+@pytest.mark.few(2)
 @every_kind
 def test_what_was_decided_is_recorded_and_repeated(workers: Workers, tmp_path: Path) -> None:
     """The replayed run waits for it, and has no controller that would decide it.

@@ -34,6 +34,7 @@ def looped(process: Any, rows: Any, par: int = 1) -> TopologyBuilder:
     return builder
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seeds", seeds_at_every_change(range(8), 2), ids=str)
 @pytest.mark.parametrize("par", [1, 3])
 def test_a_run_with_a_cycle_ends_when_nothing_is_in_flight(par: int, seeds: range) -> None:

@@ -28,6 +28,7 @@ def output(shape: str, par: int = 1, **options: Any) -> list[Row]:
     return result
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seeds", seeds_at_every_change(range(25), 3), ids=str)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_output_does_not_depend_on_the_plan_or_the_schedule(shape: str, seeds: range) -> None:
@@ -47,6 +48,7 @@ def test_a_chain_is_what_plain_python_makes_of_it() -> None:
     assert output("chain", 4, viper__jumbo__size=7) == expected
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("slots", "par"), at_every_change([(1, 3), (64, 1), (1, 1), (64, 3)], 2))
 def test_one_input_may_have_more_outputs_than_outbox_and_channel_hold(slots: int, par: int) -> None:
     builder = TopologyBuilder()
@@ -89,6 +91,7 @@ def test_equal_times_are_ordered_by_spout_then_partition_then_count() -> None:
     ]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("seeds", seeds_at_every_change(range(1, 4), 1), ids=str)
 def test_the_positions_of_every_stream_are_the_same_too(

@@ -137,6 +137,7 @@ ALL_FORMS: list[Emit] = [
 ]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("workers", [THREADS, PROCESSES], ids=str)
 @pytest.mark.parametrize("emits", [ALL_FORMS, ALL_FORMS[:1]], ids=len)
 def test_so_they_do_in_several_workers(workers: Workers, emits: list[Emit]) -> None:

@@ -48,6 +48,7 @@ def rows(report: RunReport) -> Any:
     return report.result("sink")
 
 
+@pytest.mark.few(1)
 @every_kind
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_output_stays_the_same(workers: Workers, shape: str, tmp_path: Path) -> None:
@@ -58,6 +59,7 @@ def test_the_output_stays_the_same(workers: Workers, shape: str, tmp_path: Path)
         assert rows(run(built(), workers, tmp_path, drawn(seed, 8))) == expected
 
 
+@pytest.mark.few(1)
 @every_kind
 def test_a_run_without_checkpoints(workers: Workers, tmp_path: Path) -> None:
     asked = {**QUICK, "control": str(tmp_path), "changes": []}
@@ -69,6 +71,7 @@ def test_a_run_without_checkpoints(workers: Workers, tmp_path: Path) -> None:
         assert rows(report) == expected and not report.checkpoints
 
 
+@pytest.mark.few(1)
 @every_kind
 @pytest.mark.parametrize("spout", [Asking, Polled])
 def test_a_live_run(workers: Workers, spout: type[Spout], tmp_path: Path) -> None:
@@ -89,6 +92,7 @@ def test_a_change_before_the_run_begins(tmp_path: Path) -> None:
     assert [bool(count) for count in received(running.execute(), "first")] == [True] * 3 + [False] * 2
 
 
+@pytest.mark.few(2)
 @every_kind
 def test_tasks_that_stood_by_get_keys(workers: Workers, tmp_path: Path) -> None:
     before = received(run(chain(), workers, tmp_path), "first")
@@ -122,6 +126,7 @@ class AskingPartition(PartitionedSpout):
             yield Block(array("q", row[2:]), [tuple(row)])
 
 
+@pytest.mark.few(1)
 @every_kind
 def test_tasks_of_a_spout_may_have_ended_whose_rows_are_not_tracked(workers: Workers, tmp_path: Path) -> None:
     """A task without a partition ends at once."""
@@ -143,6 +148,7 @@ def test_what_comes_too_late_was_not_changed(tmp_path: Path, monkeypatch: pytest
     assert not report.statistics.scaled and not any(received(report, "first")[2:])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", at_every_change(range(100), 4))
 def test_changes_of_a_run_with_random_turns(seed: int, tmp_path: Path) -> None:
     shape = sorted(SHAPES)[seed % len(SHAPES)]

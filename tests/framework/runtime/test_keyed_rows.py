@@ -31,6 +31,7 @@ def expected() -> list[Any]:
     return found
 
 
+@pytest.mark.few(4)
 @every_kind
 @pytest.mark.parametrize(("par", "typed"), [*itertools.product((1, 3), (False, True))])
 def test_batches_remember_what_single_tuples_do(par: int, typed: bool, workers: Workers) -> None:

@@ -76,6 +76,7 @@ def test_each_tuple_is_acked_by_its_own_id_also_if_it_is_late(workers: Workers, 
     assert (counted(report, "failed"), counted(report, "unanswered")) == (0, 0)
 
 
+@pytest.mark.few(6)
 @every_kind
 @pytest.mark.parametrize("pending", [1, 2, 7, 1000])
 def test_tuples_that_are_held_count_as_pending_and_the_earliest_goes_when_they_are_all(

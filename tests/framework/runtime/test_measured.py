@@ -48,6 +48,7 @@ class Burns(Bolt):
         self.emit(list(tup.values))
 
 
+@pytest.mark.few(2)
 @every_kind
 def test_the_cpu_time_of_an_executor_is_that_of_its_tasks_and_some_of_its_own(workers: Workers) -> None:
     builder = TopologyBuilder()
@@ -94,6 +95,7 @@ def of_two_streams() -> TopologyBuilder:
     return builder
 
 
+@pytest.mark.few(8)
 @every_kind
 @pytest.mark.parametrize("layer", ["communication", "operator", "operator-python"])
 def test_tuples_are_counted_by_stream_at_both_ends(layer: str, workers: Workers) -> None:
@@ -175,6 +177,7 @@ class Batches(BatchBolt):
         self.emit_rows({"number": rows.numpy("number")})
 
 
+@pytest.mark.few(5)
 @every_kind
 @pytest.mark.parametrize("source", [Stepping, SteppingColumns])
 @pytest.mark.parametrize("every", [1, 20])

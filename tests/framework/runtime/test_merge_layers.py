@@ -105,6 +105,7 @@ def of_many_kinds() -> TopologyBuilder:
     return builder
 
 
+@pytest.mark.few(2)
 @every_layer
 @every_kind
 @pytest.mark.parametrize("options", [{}, {"viper__jumbo__size": 1, "viper__channel__tuples": 2}], ids=str)
@@ -129,6 +130,7 @@ def test_tracked_tuples_are_answered_once(layer: str, workers: Workers) -> None:
     assert len(report.result("sink")) == 120
 
 
+@pytest.mark.few(1)
 @every_layer
 @every_kind
 def test_short_turns_in_any_order_change_nothing(layer: str, workers: Workers) -> None:
@@ -138,6 +140,7 @@ def test_short_turns_in_any_order_change_nothing(layer: str, workers: Workers) -
     assert workers.run(builder, viper__merge__layer=layer, **options).result("sink") == expected
 
 
+@pytest.mark.few(1)
 @every_layer
 @every_kind
 def test_a_suspended_run_is_gone_on_with_by_any_layer(layer: str, workers: Workers, tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ from tests.framework.runtime.workers.running import Workers, every_kind
 from tests.portions import at_every_change
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", at_every_change(range(8)))
 @pytest.mark.parametrize("partitions", [1, 4, 7])
 def test_the_output_is_the_same_for_every_parallelism_and_schedule(partitions: int, seed: int) -> None:
@@ -71,6 +72,7 @@ def written(report: RunReport, folder: Path) -> Path:
     return path
 
 
+@pytest.mark.few(11)
 @pytest.mark.parametrize("stop_after", [1, 17, 333, 799, 800])
 @pytest.mark.parametrize(("before", "after"), [(1, 1), (3, 2), (2, 4)])
 def test_a_run_goes_on_where_another_had_stopped(

@@ -158,6 +158,7 @@ def test_together_they_say_the_same(
     assert count == sum(len(feed.tuples) for feed in feeds)
 
 
+@pytest.mark.slow
 @given(feeds=FEEDS, cuts=st.lists(st.integers(1, 20), max_size=5))
 @settings(max_examples=60)
 def test_they_are_divided_alike(feeds: list[Fed], cuts: list[int]) -> None:
@@ -174,6 +175,7 @@ def without_task(stream: InputStream) -> InputStream:
     return stream._replace(task=0)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("key", [attrgetter("level"), without_task, attrgetter("component")])
 @given(feeds=FEEDS, cut=st.integers(1, 10))
 @settings(max_examples=40)

@@ -120,6 +120,7 @@ def test_two_live_runs_differ_where_the_recording_shows_it(tmp_path: Path) -> No
     assert ("sums", "default") in differences(tmp_path / "a", tmp_path / "b")
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("shape", sorted(SHAPES))
 def test_a_plan_does_not_show_in_a_recording(tmp_path: Path, shape: str) -> None:
     serial, parallel, replayed = (tmp_path / name for name in ("serial", "parallel", "replayed"))

@@ -35,6 +35,7 @@ def rows(report: RunReport) -> Any:
     return report.result("sink")
 
 
+@pytest.mark.few(2)
 @every_kind
 def test_the_output_stays_the_same(workers: Workers, tmp_path: Path) -> None:
     expected = rows(run(built(), INLINE, tmp_path))
@@ -43,6 +44,7 @@ def test_the_output_stays_the_same(workers: Workers, tmp_path: Path) -> None:
         assert rows(run(built(), workers, tmp_path, *drawn(seed, 6))) == expected
 
 
+@pytest.mark.few(2)
 @every_kind
 @pytest.mark.parametrize("name", ["pieces", "tripled"])
 def test_tasks_that_stood_by_get_tuples(workers: Workers, name: str, tmp_path: Path) -> None:
@@ -172,6 +174,7 @@ def test_twenty_changes_of_a_run_with_random_turns(seed: int, tmp_path: Path) ->
     assert rows(run(built(), INLINE, tmp_path, *drawn(seed, 20), **random)) == expected
 
 
+@pytest.mark.few(1)
 @every_kind
 def test_changes_amid_checkpoints(workers: Workers, tmp_path: Path) -> None:
     """And a run with another parallelism goes on from the first of them."""

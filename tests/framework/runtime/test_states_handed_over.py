@@ -104,6 +104,7 @@ def made(name: str) -> Any:
 SECOND = ["living", *FORMS]
 
 
+@pytest.mark.few(1)
 @every_kind
 @pytest.mark.parametrize("second", SECOND)
 def test_the_output_stays_the_same(workers: Workers, second: str, tmp_path: Path) -> None:
@@ -113,6 +114,7 @@ def test_the_output_stays_the_same(workers: Workers, second: str, tmp_path: Path
     assert found == expected
 
 
+@pytest.mark.few(2)
 @every_kind
 def test_statistics_tell_who_has_a_key_group_now(workers: Workers, tmp_path: Path) -> None:
     changes = [Change(100, {"first": MOST, "second": 1}, 0)]
@@ -124,6 +126,7 @@ def test_statistics_tell_who_has_a_key_group_now(workers: Workers, tmp_path: Pat
         assert found.task == f"{found.component}:{plan.tasks_of(found.component)[index].id}"
 
 
+@pytest.mark.few(1)
 @every_kind
 @pytest.mark.parametrize("second", ["living", "sliding"])
 def test_every_checkpoint_can_be_gone_on_from(workers: Workers, second: str, tmp_path: Path) -> None:

@@ -146,12 +146,14 @@ def signalled(name: str, again: bool) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
 def test_the_first_signal_drains(name: str) -> None:
     done = signalled(name, again=False)
     assert (done.stdout, done.stderr, done.returncode) == ("interrupted True\n", "closed\n", 0)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
 def test_the_second_signal_stops_at_once(name: str) -> None:
     done = signalled(name, again=True)

@@ -67,6 +67,7 @@ def timed(kind: str, times: Sequence[int | None], size: int) -> TopologyBuilder:
 PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 
 
+@pytest.mark.few(2)
 @everywhere
 @pytest.mark.parametrize("unit", PER_SECOND)
 def test_the_type_says_what_times_count(unit: str, workers: Workers) -> None:

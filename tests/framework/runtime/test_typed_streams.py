@@ -107,6 +107,7 @@ def grouped(kind: str, form: str, grouping: Grouping) -> TopologyBuilder:
     return builder
 
 
+@pytest.mark.few(14)
 @pytest.mark.parametrize("kind", KEYS)
 @pytest.mark.parametrize("grouping", GROUPINGS)
 def test_columns_go_to_the_tasks_that_their_tuples_would_go_to(kind: str, grouping: str) -> None:
@@ -117,6 +118,7 @@ def test_columns_go_to_the_tasks_that_their_tuples_would_go_to(kind: str, groupi
         assert repr(found) == repr(expected)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("grouping", ["fields", "all"])
 def test_so_they_do_to_other_processes(grouping: str) -> None:
     expected = run_built(grouped("int64", "untyped", GROUPINGS[grouping])).result("sink")
@@ -165,6 +167,7 @@ def wide(count: int, length: int) -> TopologyBuilder:
     return builder
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("length", [3, 1000, 2500])
 def test_columns_that_are_too_large_go_in_pieces(length: int) -> None:
     found = PROCESSES.run(wide(200, length), viper__channel__bytes=STORE).result("sink")
@@ -179,6 +182,7 @@ def test_one_row_that_is_too_large_is_named() -> None:
     assert len(run_built(wide(3, STORE), viper__channel__bytes=STORE).result("sink")) == 3
 
 
+@pytest.mark.few(3)
 @everywhere
 @pytest.mark.parametrize(("rows", "jumbo"), [(1, 1), (1, 65_536), (1_048_576, 1)])
 def test_the_size_of_jumbo_tuples_does_not_show(rows: int, jumbo: int, workers: Workers) -> None:
@@ -215,6 +219,7 @@ class Passes(BatchBolt):
         self.emit_rows([(",".join(batch.schema.names), repr(row)) for row in rows])
 
 
+@pytest.mark.few(2)
 @everywhere
 def test_streams_of_several_types_interleave_at_one_task(workers: Workers) -> None:
     builder = TopologyBuilder()
@@ -270,6 +275,7 @@ class Picky(BatchBolt):
             raise RowError(done, ValueError("every seventh"))
 
 
+@pytest.mark.few(2)
 @everywhere
 def test_tracked_tuples_are_answered_by_their_rows(workers: Workers) -> None:
     builder = TopologyBuilder()
@@ -339,6 +345,7 @@ def recorded(builder: TopologyBuilder, path: Path, **options: Any) -> Path:
     return path
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("grouping", ["fields", "custom"])
 def test_recordings_of_all_forms_and_workers_are_the_same(grouping: str, tmp_path: Path) -> None:
     untyped = recorded(grouped("int64", "untyped", GROUPINGS[grouping]), tmp_path / "untyped")

@@ -29,6 +29,7 @@ def killed(kind: str, folder: Path, every: int, planted: str = "") -> subprocess
     )
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("kind", "every"), at_every_change(CASES, len(FIRST)))
 def test_killed_at_every_step(kind: str, every: int, tmp_path: Path) -> None:
     ran = killed(kind, tmp_path, every)

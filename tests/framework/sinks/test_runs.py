@@ -50,6 +50,7 @@ CASES = [(kind, INLINE) for kind in SINKS] + [
 CASES += [(kind, workers) for kind in SINKS for workers in WORKERS if (kind, workers) not in CASES]
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize(("kind", "workers"), at_every_change(CASES, len(SINKS) + 3), ids=str)
 def test_every_row_is_there_once(kind: str, workers: Workers, tmp_path: Path) -> None:
     (tmp_path / "expected").mkdir()
@@ -71,6 +72,7 @@ TABLES = [("sqlite", INLINE), ("sqlite by key", PROCESSES), ("sqlalchemy by key"
 TABLES += [("sqlite", PROCESSES), ("sqlalchemy by key", PROCESSES), ("sqlite by key", INLINE)]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("kind", "workers"), at_every_change(TABLES, 3), ids=str)
 def test_rows_of_a_table_do_not_depend_on_the_parallelism(
     kind: str, workers: Workers, tmp_path: Path

@@ -251,12 +251,14 @@ MORTAL = {"kills": 0, "kill__seed": 0, "topology__acker__executors": 0}
 
 
 class TestRuns:
+    @pytest.mark.few(7)
     @pytest.mark.parametrize("kind", KINDS)
     @every_kind
     def test_rows_come_as_they_are_written(self, tmp_path: Path, kind: str, workers: Workers) -> None:
         report = workers.run(growing(kind, tmp_path), **MORTAL, marks=str(tmp_path))
         assert report.result("sink") == expected(kind) and report.drained
 
+    @pytest.mark.few(1)
     @pytest.mark.parametrize(("kind", "seed"), at_every_change([(k, s) for s in range(3) for k in KINDS], 2))
     def test_under_exact_recovery(self, tmp_path: Path, kind: str, seed: int) -> None:
         report = self.killed(tmp_path, kind, seed, PROCESSES)
@@ -299,6 +301,7 @@ class TestRuns:
         builder = growing(kind, folder, Written)
         return workers.run(builder, limits, **{**MORTAL, **options, **deaths, **more})
 
+    @pytest.mark.few(1)
     @pytest.mark.parametrize("kind", at_every_change(KINDS, 2))
     def test_it_is_suspended_and_gone_on_with(self, tmp_path: Path, kind: str) -> None:
         first = self.suspended(tmp_path, kind)

@@ -125,6 +125,7 @@ class TestRuns:
         report = workers.run(built(source("csv typed", tmp_path / "data")), **CALM, marks=str(tmp_path))
         assert report.result("sink") == expected
 
+    @pytest.mark.few(1)
     @pytest.mark.parametrize("kind", at_every_change(KINDS, 2))
     def test_under_exact_recovery(self, tmp_path: Path, kind: str) -> None:
         expected = files(kind, tmp_path / "data", 3)

@@ -104,6 +104,7 @@ CASES += [
 ]
 
 
+@pytest.mark.few(9)
 @pytest.mark.parametrize(("kind", "workers"), at_every_change(CASES, len(SOURCES) + 3), ids=str)
 def test_on_every_kind_of_worker(tmp_path: Path, kind: str, workers: Workers) -> None:
     made, expected = source(kind, tmp_path / "data", 3)

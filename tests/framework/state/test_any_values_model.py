@@ -205,6 +205,7 @@ class LivingMachine(ValuesMachine):
 MACHINES: list[type[ValuesMachine]] = [AnyValuesMachine, LivingMachine]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("examples", at_every_change([20, 100]))
 def test_any_values_are_those_of_plain_python(examples: int, machine: type[ValuesMachine]) -> None:

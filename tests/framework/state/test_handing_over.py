@@ -238,6 +238,7 @@ def run(seed: int, made: dict[str, State], *, dies: bool, cls: type[Handing] = H
     handing.check()
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("seed", range(8))
 def test_that_groups_are_handed_back_and_forth(seed: int) -> None:
     run(seed, states(), dies=True)

@@ -74,6 +74,7 @@ class TestOutput:
     ) -> None:
         assert output(workers.run(topology(Remembers, par))) == remembered
 
+    @pytest.mark.few(7)
     @pytest.mark.parametrize(
         "options",
         [
@@ -94,6 +95,7 @@ class TestOutput:
     ) -> None:
         assert output(run_built(topology(Remembers, 3), **options)) == remembered
 
+    @pytest.mark.few(1)
     @pytest.mark.parametrize("groups", [256, 1 << 16])
     def test_it_is_that_of_a_dictionary(self, groups: int) -> None:
         assert output(run_built(topology(Counts, 3), viper__key__groups=groups)) == counted(words())
@@ -160,6 +162,7 @@ class TestExceptions:
         builder.set_bolt("sink", CollectingSink).global_grouping("bolt")
         return output(run_built(builder))
 
+    @pytest.mark.few(3)
     @every_kind
     @pytest.mark.parametrize(
         ("choice", "at", "par"),
@@ -290,6 +293,7 @@ class TestDeaths:
 
     SLICE = 32
 
+    @pytest.mark.few(2)
     @pytest.mark.parametrize("at", [[0], [100], [100, 250, 400], [499]], ids=str)
     def test_state_is_that_of_whole_slices(self, at: list[int], marks: Path) -> None:
         builder = topology(DiesAndRemembers, 1)

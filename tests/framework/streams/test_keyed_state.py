@@ -48,6 +48,7 @@ def topology(step: str, *between: type[Bolt]) -> Any:
     return builder._assembly.builder
 
 
+@pytest.mark.few(8)
 @every_kind
 @pytest.mark.parametrize("step", STEPS)
 def test_steps_remember_from_slice_to_slice(step: str, workers: Workers) -> None:

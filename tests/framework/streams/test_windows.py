@@ -90,6 +90,7 @@ def in_order(found: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 
 
 class TestAgainstASearch:
+    @pytest.mark.few(4)
     @each_form
     @pytest.mark.parametrize("seeds", seeds_at_every_change(range(40), 1), ids=str)
     def test_every_aggregate_of_every_form(self, form: Any, seeds: range) -> None:
@@ -101,6 +102,7 @@ class TestAgainstASearch:
             if not isinstance(form, CountWindow):  # a window stands at its end, and of so many with a tuple
                 assert [row[2] for row in found] == sorted(row[2] for row in found), f"seed {seed}"
 
+    @pytest.mark.few(3)
     @each_form
     def test_the_other_ends(self, form: Any) -> None:
         rows = drawn(7, 60)
@@ -147,6 +149,7 @@ def _pair(user: str, amount: int, time: int) -> tuple[str, int]:
 
 
 class TestEveryPlan:
+    @pytest.mark.few(2)
     @every_kind
     @pytest.mark.parametrize("form", [Sliding(25_000, 10_000), CountWindow(6, 2)], ids=str)
     def test_no_worker_and_no_parallelism_shows(self, form: Any, workers: Workers) -> None:
@@ -180,6 +183,7 @@ class TestEveryPlan:
 
 
 class TestYaml:
+    @pytest.mark.few(2)
     @pytest.mark.parametrize("form", [FORMS[0], FORMS[2], FORMS[5], FORMS[7]], ids=str)
     def test_printed_as_yaml_it_is_the_same(self, form: Any, tmp_path: Path) -> None:
         rows = drawn(5, 50)

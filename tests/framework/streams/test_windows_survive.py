@@ -55,6 +55,7 @@ def killed(form: dict[str, Any]) -> TopologyBuilder:
 SPREAD = {"source": [1, 2], "shared": 1, "windows": [3, 2], "sink": 2}
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("form, seed", at_every_change([(f, s) for s in range(1, 5) for f in FORMS], 2))
 def test_killed_workers_change_nothing(form: dict[str, Any], seed: int, tmp_path: Path) -> None:
     expected = undisturbed(killed(form), tmp_path)
@@ -69,6 +70,7 @@ def suspended(spout: Partitions, form: dict[str, Any], sources: int = 2, par: in
     return builder
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("form", FORMS, ids=str)
 @pytest.mark.parametrize("seed", at_every_change(range(10), 1))
 def test_a_run_that_is_suspended_is_gone_on_with(seed: int, form: dict[str, Any], tmp_path: Path) -> None:
@@ -82,6 +84,7 @@ def test_a_run_that_is_suspended_is_gone_on_with(seed: int, form: dict[str, Any]
     assert rows + run_built(again, {"start": tmp_path}).result("sink") == whole
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("form", FORMS, ids=str)
 @pytest.mark.parametrize("times_us", at_every_change([range(279, 282), range(200, 279), range(282, 380)], 1))
 def test_a_run_can_be_suspended_at_every_time(times_us: range, form: dict[str, Any], tmp_path: Path) -> None:

@@ -40,6 +40,7 @@ class Dies(Transfer):
         super().process_result(tup, result)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("evaluator", ["auto", "locks"])
 @pytest.mark.parametrize("in_callback", [False, True], ids=["process", "process_result"])
 def test_money_is_kept_whatever_is_lost(in_callback: bool, evaluator: str, tmp_path: Path) -> None:

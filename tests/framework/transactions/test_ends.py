@@ -23,6 +23,7 @@ ENDS = [
 ]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("gather", [1, 10**9])
 @pytest.mark.parametrize(("workers", "options"), at_every_change(ENDS, 3), ids=str)
 def test_all_is_as_one_after_the_other(workers: Workers, options: dict[str, Any], gather: int) -> None:

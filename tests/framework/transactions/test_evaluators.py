@@ -28,6 +28,7 @@ def check(report: Any, given: list[Any]) -> Any:
     return report.statistics.transactions[0].evaluators
 
 
+@pytest.mark.few(3)
 @every_kind
 @pytest.mark.parametrize("seed", range(3))
 def test_any_evaluator_does_the_same(workers: Workers, seed: int) -> None:
@@ -48,6 +49,7 @@ def test_any_evaluator_does_the_same(workers: Workers, seed: int) -> None:
     assert (found.serial == 0) is by_threads or name == "auto", f"seed {seed}: {name} on {threads}"
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", SCHEMES)
 def test_threads_end_with_the_run(name: str) -> None:
     before = set(_threads())

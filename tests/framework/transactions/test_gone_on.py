@@ -88,6 +88,7 @@ def check_gone_on(seed: int, folder: Path, first: dict[str, Any], *others: dict[
         assert second.table("moved") == whole.table("moved")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", at_every_change(range(20), 3))
 def test_a_run_goes_on_with_other_tasks_and_batches(seed: int, tmp_path: Path) -> None:
     few, many = {"viper__columns__rows": 1 + seed % 5}, {"viper__columns__rows": 1000}

@@ -27,6 +27,7 @@ def check(report: Any, given: list[Any]) -> None:
     assert list(report.table("seen")) == seen
 
 
+@pytest.mark.few(5)
 @every_kind
 @pytest.mark.parametrize(("parallelism", "seed", "options"), MATRIX, ids=str)
 def test_all_is_as_one_after_the_other(
@@ -36,6 +37,7 @@ def test_all_is_as_one_after_the_other(
     check(workers.run(bank(given, parallelism), **options), given)
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("seed", range(30))
 def test_any_schedule_does_the_same(seed: int) -> None:
     given = orders(150, seed)
@@ -50,6 +52,7 @@ def test_any_schedule_does_the_same(seed: int) -> None:
     check(INLINE.run(bank(given, 1 + seed % 4), **options), given)
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("seed", range(12))
 def test_turns_that_take_too_long_hold_nobody_up(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A turn that ends as its time is over, while it waits for others, tells them how far it is."""

@@ -55,6 +55,7 @@ def drawn(kind: str, reference: Callable[[Shape], Serial] = Serial) -> Callable[
     return attempt
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("kind", "examples"), at_every_change(CASES, len(EXAMPLES)))
 def test_all_is_as_one_event_after_the_other(kind: str, examples: int) -> None:
     settings(max_examples=examples, suppress_health_check=[HealthCheck.too_slow])(drawn(kind))()

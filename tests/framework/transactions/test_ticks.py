@@ -116,6 +116,7 @@ def test_a_tick_finds_what_was_told_before_it(
     assert rows_of(workers, Adds, 2, **options) == expected
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("seed", range(10))
 def test_whenever_it_is_evaluated(seed: int, expected: list[tuple[Any, ...]]) -> None:
     options = {

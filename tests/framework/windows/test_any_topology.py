@@ -192,11 +192,13 @@ def check(seed: int, folder: Path, workers: Workers = INLINE) -> int:
     return len(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", seeds_at_every_change(range(500), 25))
 def test_any_plan_has_the_rows_of_the_serial_run(seeds: range, tmp_path: Path) -> None:
     assert sum(check(seed, tmp_path) for seed in seeds) > 20 * len(seeds)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("workers", [THREADS, PROCESSES], ids=str)
 @pytest.mark.parametrize("seeds", seeds_at_every_change(range(5000, 5040), 2))
 def test_on_several_workers(workers: Workers, seeds: range, tmp_path: Path) -> None:

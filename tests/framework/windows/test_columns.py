@@ -90,6 +90,7 @@ def one_by_one(rows: Sequence[Row], form: dict[str, Any], monkeypatch: pytest.Mo
         return found(rows, form, 1)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("form", FORMS, ids=str)
 @pytest.mark.parametrize("seeds", seeds_at_every_change(range(60), 5), ids=str)
 def test_columns_and_tuples_give_the_same(
@@ -105,6 +106,7 @@ def test_columns_and_tuples_give_the_same(
         assert repr(found(rows, form, 3, **options)) == repr(expected), f"seed {seed}"
 
 
+@pytest.mark.few(2)
 @every_kind
 def test_columns_on_every_kind_of_worker(workers: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = drawn(Random(6))

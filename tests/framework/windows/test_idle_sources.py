@@ -140,6 +140,7 @@ def check_joins(seed: int, workers: Workers = INLINE) -> None:
 CHECKS = (check_operators, check_bolts, check_joins)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("check", CHECKS)
 @pytest.mark.parametrize("seeds", seeds_at_every_change(range(200), 10))
 def test_the_output_is_that_of_a_search(check: Any, seeds: range) -> None:
@@ -147,6 +148,7 @@ def test_the_output_is_that_of_a_search(check: Any, seeds: range) -> None:
         check(seed)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("workers", [THREADS, PROCESSES], ids=str)
 @pytest.mark.parametrize("check", CHECKS)
 @pytest.mark.parametrize("seeds", seeds_at_every_change(range(300, 312), 1))

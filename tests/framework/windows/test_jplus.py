@@ -148,6 +148,7 @@ class Dealt(JPlus):
         return bool(left.key == right.key)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "mode", [{}, {"viper.keys": "producer"}, {"viper.input": "copied"}, {"viper.input": "keyed"}], ids=str
 )

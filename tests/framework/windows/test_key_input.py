@@ -85,6 +85,7 @@ def test_windows_are_those_of_a_search(seeds: range) -> None:
         _is_as_expected(seed, 60, INLINE, **Random(seed).choice(PLANS))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("workers", [THREADS, PROCESSES], ids=str)
 @pytest.mark.parametrize("seeds", seeds_at_every_change(range(7000, 7040), 2))
 def test_on_several_workers(workers: Workers, seeds: range) -> None:
@@ -92,6 +93,7 @@ def test_on_several_workers(workers: Workers, seeds: range) -> None:
         _is_as_expected(seed, 200, workers, viper__jumbo__size=Random(seed).choice((1, 16, 1024)))
 
 
+@pytest.mark.few(3)
 @in_every_way
 def test_positions_are_those_of_a_serial_run(mode: dict[str, Any], workers: Workers, tmp_path: Path) -> None:
     rows = drawn(Random(5), 120)
@@ -201,6 +203,7 @@ class Answered(Keyed):
         self.report_metric("acked", self._acked)
 
 
+@pytest.mark.few(8)
 @in_every_way
 def test_tuples_are_acked_also_by_tasks_that_skip_them(mode: dict[str, Any], workers: Workers) -> None:
     rows = drawn(Random(2), 60)
@@ -219,6 +222,7 @@ def killed(form: dict[str, Any], mode: dict[str, Any]) -> TopologyBuilder:
     return builder
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "mode, form, seed", at_every_change([(m, f, s) for s in range(3) for m in MODES[1:] for f in FORMS], 2)
 )

@@ -60,6 +60,7 @@ def from_two_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(column_folder, "FEWEST_ROWS", 2)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("form", FORMS, ids=str)
 @pytest.mark.parametrize("seeds", seeds_at_every_change(range(60), 5), ids=str)
 def test_rows_at_once_and_one_by_one_give_the_same(
@@ -77,6 +78,7 @@ def test_rows_at_once_and_one_by_one_give_the_same(
         assert repr(found(rows, form, 3, **options)) == repr(expected), f"seed {seed}"
 
 
+@pytest.mark.few(2)
 @every_kind
 def test_rows_on_every_kind_of_worker(workers: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = drawn(Random(6))

@@ -116,6 +116,7 @@ def killed() -> TopologyBuilder:
 SPREAD = {"source": [1, 2], "numbered": 1, "windows": 3, "sink": 2}
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", at_every_change(range(1, 9), 2))
 def test_a_kill_between_pieces_changes_nothing(seed: int, tmp_path: Path) -> None:
     groups = {"viper__key__groups": 2}
@@ -136,5 +137,3 @@ def test_pieces_that_are_lost_are_found(monkeypatch: pytest.MonkeyPatch) -> None
     expected = run_built(ending_together(form), viper__key__groups=2).result("sink")
     monkeypatch.setattr(OpenKeyWindows, "take", lost)
     assert run_built(ending_together(form), viper__key__groups=2).result("sink") != expected
-
-

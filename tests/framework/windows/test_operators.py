@@ -71,6 +71,7 @@ def test_windows_are_those_of_a_search(seeds: range) -> None:
         _is_as_expected(seed, 60, INLINE, Random(seed).choice(PLANS))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("workers", [THREADS, PROCESSES], ids=str)
 @pytest.mark.parametrize("seeds", seeds_at_every_change(range(9000, 9040), 3))
 def test_on_several_workers(workers: Workers, seeds: range) -> None:

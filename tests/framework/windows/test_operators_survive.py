@@ -30,6 +30,7 @@ from tests.framework.windows.surviving import FORMS, killed, placed, suspended
 from tests.portions import at_every_change
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("form", FORMS)
 def test_positions_do_not_depend_on_the_number_of_tasks(form: str) -> None:
     """Whatever a slice is split for: there may be nothing to be done where it is."""
@@ -41,6 +42,7 @@ def test_positions_do_not_depend_on_the_number_of_tasks(form: str) -> None:
 SPREAD = {"source": [1, 2], "other": 1, "windows": [3, 2], "sink": 2}
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", at_every_change(range(1, 5), 1))
 @pytest.mark.parametrize("form", FORMS)
 def test_killed_workers_change_nothing(form: str, seed: int, tmp_path: Path) -> None:
@@ -52,6 +54,7 @@ def test_killed_workers_change_nothing(form: str, seed: int, tmp_path: Path) -> 
     assert written(tmp_path) == expected
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("seed", at_every_change(range(10), 1))
 def test_a_run_that_is_suspended_is_gone_on_with(seed: int, form: str, tmp_path: Path) -> None:
@@ -65,6 +68,7 @@ def test_a_run_that_is_suspended_is_gone_on_with(seed: int, form: str, tmp_path:
     assert rows + run_built(again, {"start": tmp_path}).result("sink") == whole
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("times_us", at_every_change([range(279, 282), range(200, 279), range(282, 380)], 1))
 def test_a_run_can_be_suspended_at_every_time(times_us: range, form: str, tmp_path: Path) -> None:
@@ -72,6 +76,7 @@ def test_a_run_can_be_suspended_at_every_time(times_us: range, form: str, tmp_pa
     check_suspended_at(times_us, lambda spout: suspended(spout, form), tmp_path)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("times_us", at_every_change([range(279, 282), range(200, 279), range(282, 380)], 1))
 def test_a_checkpoint_can_be_made_at_every_time(times_us: range, form: str, tmp_path: Path) -> None:
@@ -85,6 +90,7 @@ def test_windows_that_are_forgotten_are_found(tmp_path: Path, monkeypatch: pytes
         test_a_run_that_is_suspended_is_gone_on_with(0, "overlapping", tmp_path)
 
 
+@pytest.mark.few(1)
 @every_kind
 def test_every_checkpoint_can_be_gone_on_from(workers: Workers, tmp_path: Path) -> None:
     form = "overlapping"

@@ -44,6 +44,7 @@ def beside_the_tuples(seed: int, par: int, **options: Any) -> list[Row]:
     return found
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("config", FORMS, ids=str)
 @every_kind
 def test_a_consumer_has_windows_and_tuples_in_the_order_of_time(
@@ -108,6 +109,7 @@ def beside_their_windows() -> TopologyBuilder:
     return builder
 
 
+@pytest.mark.few(2)
 @every_kind
 def test_windows_stand_beside_those_that_they_are_made_of(workers: Workers) -> None:
     """Of one time, what has come a shorter way from a spout is the later one."""

@@ -46,6 +46,7 @@ def killed(config: dict[str, Any]) -> TopologyBuilder:
 SPREAD = {"source": [1, 2], "windows": 3, "sink": 2}
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("config, seed", at_every_change([(c, s) for s in range(1, 5) for c in FORMS], 3))
 def test_killed_workers_change_nothing(config: dict[str, Any], seed: int, tmp_path: Path) -> None:
     expected = undisturbed(killed(config), tmp_path)
@@ -82,6 +83,7 @@ class Ends(Tell):
         self.emit([window.start, window.end, ends, [], []])
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("config", FORMS, ids=str)
 @pytest.mark.parametrize("seed", at_every_change(range(10), 2))
 def test_a_run_that_is_suspended_is_gone_on_with(seed: int, config: dict[str, Any], tmp_path: Path) -> None:
@@ -95,6 +97,7 @@ def test_a_run_that_is_suspended_is_gone_on_with(seed: int, config: dict[str, An
     assert rows + second.result("sink") == whole
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("config", FORMS, ids=str)
 @pytest.mark.parametrize("times_us", at_every_change([range(279, 282), range(200, 279), range(282, 380)], 1))
 def test_a_run_can_be_suspended_at_every_time(
@@ -104,6 +107,7 @@ def test_a_run_can_be_suspended_at_every_time(
     check_suspended_at(times_us, lambda spout: suspended(spout, config), tmp_path)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", at_every_change(range(10), 2))
 @every_kind
 def test_every_checkpoint_can_be_gone_on_from(seed: int, workers: Workers, tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ def differences(
     return [f"{name}: {text}" for name, text in found.items() if text is not None]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("shards", [1, 2, 3, 4])
 def test_every_stream_equals_the_run_on_one_machine(tmp_path: Path, shards: int) -> None:
     assert differences(Shop, tmp_path / "recording", SHOP, shards) == []
@@ -54,6 +55,7 @@ def test_the_streams_are_no_empty_ones() -> None:
     )
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("seed", at_every_change(range(40), 5))
 def test_random_shapes_rows_and_shards(tmp_path: Path, seed: int) -> None:
     drawn = random.Random(seed)

@@ -145,6 +145,7 @@ def test_each_partition_goes_to_its_task(rendezvous: Rendezvous, receiver: Recei
     other.close()
 
 
+@pytest.mark.slow
 def test_a_task_that_takes_nothing_holds_the_executor_back(
     rendezvous: Rendezvous, receiver: Receiver
 ) -> None:

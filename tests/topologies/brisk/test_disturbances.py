@@ -41,6 +41,7 @@ ALL = [(*way, seed) for seed, way in enumerate(product(NAMES, ("tuples", "batche
 ALL += [(name, form, seed + len(ALL)) for name, form, seed in ALL]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("name", "form", "seed"), at_every_change(ALL, 2), ids=str)
 def test_killed_workers(cases: Mapping[str, Case], tmp_path: Path, name: str, form: str, seed: int) -> None:
     print(f"seed {seed}")

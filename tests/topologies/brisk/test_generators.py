@@ -39,11 +39,13 @@ def test_a_seed_draws_the_same_everywhere(name: str) -> None:
     assert hashlib.sha256(text.encode()).hexdigest()[:16] == DIGESTS[name]
 
 
+@pytest.mark.few(3)
 @every_application
 def test_other_seeds_draw_other_lines(name: str) -> None:
     assert (lines_of(name, seed=2) == lines_of(name)) == (name == "word_count")
 
 
+@pytest.mark.few(4)
 @every_application
 @pytest.mark.parametrize(("first", "count"), [(0, 1), (4_095, 2), (4_096, 0), (5_000, 4_000), (1, 8_191)])
 def test_a_part_is_as_of_the_whole(name: str, first: int, count: int) -> None:
@@ -161,6 +163,7 @@ class TestRequests:
         assert 0.03 < sum(line.endswith('"') for line in lines) / COUNT < 0.07
 
 
+@pytest.mark.few(1)
 @every_application
 def test_both_forms_of_a_spout_bring_all_lines_at_their_times(name: str) -> None:
     whole = lines_of(name)
@@ -174,6 +177,7 @@ def test_both_forms_of_a_spout_bring_all_lines_at_their_times(name: str) -> None
                 assert [time for time, _ in rows] == list(range(injector, COUNT, injectors))
 
 
+@pytest.mark.few(1)
 @every_application
 @pytest.mark.parametrize("module", ["brisk.spouts", "brisk.batches"])
 def test_a_part_is_brought_and_held_like_the_whole(name: str, module: str) -> None:
@@ -186,6 +190,7 @@ def test_a_part_is_brought_and_held_like_the_whole(name: str, module: str) -> No
     assert brought(held, 1) == whole
 
 
+@pytest.mark.few(1)
 @every_application
 def test_other_data_has_another_name(name: str) -> None:
     given = [(100, 1, 1, {}), (101, 1, 1, {}), (100, 2, 1, {}), (100, 1, 1, {"path": "a file"})]

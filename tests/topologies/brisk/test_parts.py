@@ -129,6 +129,7 @@ def parsed(name: str, lines: list[str], **options: Any) -> list[Any]:
     return one
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("most_rows", [None, 1, 7])
 def test_parsers_of_both_forms_are_alike(cases: Mapping[str, Case], name: str, most_rows: int | None) -> None:

@@ -127,6 +127,7 @@ def test_requests_are_counted_by_minute_response_and_place() -> None:
     }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("takes_s", [0.0, 2.0, 60.0])
 def test_no_count_differs_from_the_published_ring_in_a_log_in_order(path: None, takes_s: float) -> None:
     """One task's ring of the last sixty minutes, while no line is an hour late."""

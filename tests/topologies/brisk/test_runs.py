@@ -44,6 +44,7 @@ def matrix() -> list[tuple[str, str, Workers, int]]:
     ]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("name", "form", "workers", "tasks"), at_every_change(matrix(), len(NAMES) * len(FORMS)), ids=str
 )
@@ -55,12 +56,14 @@ def test_it_is_the_loop(
     assert ran(cases[name], workers, tasks, 1 + tasks % 3, form, options) == cases[name].expected()
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", NAMES)
 def test_it_is_with_as_much_room_as_usual(cases: Mapping[str, Case], name: str, form: str) -> None:
     assert ran(cases[name], INLINE, 2, 2, form) == cases[name].expected()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("seeds", at_every_change([range(6), range(6, 40)]), ids=str)

@@ -90,6 +90,7 @@ def generated(injectors: int) -> Any:
     return part_of("batches").Generated(SECONDS, XWAYS, SEED, injectors, TRAFFIC)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("injectors", "tasks"), [(1, 1), (3, 2)])
 def test_the_answers_are_those_of_the_reference(
     application: Any, history: str, expected: list[str], injectors: int, tasks: int
@@ -131,6 +132,7 @@ def disorderly(seed: int) -> list[Line]:
     return lines
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("seed", range(3))
 def test_vehicles_may_report_whenever_they_like(
@@ -170,6 +172,7 @@ def test_who_comes_back_in_a_minute_is_counted_once(
     assert answered(application, cars, None, 1, INLINE, form) == expected
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("layer", ["operator", "operator-python"])
 def test_merge_bolts_change_no_answer(application: Any, tmp_path: Path, form: str, layer: str) -> None:

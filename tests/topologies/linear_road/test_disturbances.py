@@ -94,6 +94,7 @@ SCALED = [
 """Injectors, tasks at first, workers and a seed."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("injectors", "tasks", "workers", "seed"), at_every_change(SCALED), ids=str)
 def test_bolts_that_get_other_numbers_of_tasks(
     disturb: Any,

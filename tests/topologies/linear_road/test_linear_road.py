@@ -51,6 +51,7 @@ def test_the_input_has_all_that_there_are_rules_for(
     assert min(told[dir] for dir in (0, 1)) >= 1_000 and min(cleared[dir] for dir in (0, 1)) >= 5
 
 
+@pytest.mark.slow
 def test_the_answers_are_those_of_the_reference(application: Any, history: str, expected: list[str]) -> None:
     assert answered(application, history, 2, 2, INLINE) == expected
 
@@ -99,6 +100,7 @@ def test_the_loop_of_the_benchmark_answers_likewise(lines: list[tuple[int, ...]]
     assert plainly_answered(lines) == list(Reference().answers(lines))
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("rule", [each.name for each in fields(Rules)])
 def test_each_rule_decides_an_answer(rule: str, lines: Lines, paid: Paid, expected: list[str]) -> None:
     changed = replace(Rules(), **{rule: MUTATED[rule]})

@@ -91,6 +91,7 @@ class TestDrawing:
 
 
 class TestEvents:
+    @pytest.mark.few(1)
     @every_application
     def test_a_seed_draws_the_same_once_more(self, generators: Any, name: str) -> None:
         assert rows(generators, name, 300) == rows(generators, name, 300)

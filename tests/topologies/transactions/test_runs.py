@@ -61,6 +61,7 @@ def matrix() -> list[tuple[str, str, Workers, int]]:
     ]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("name", "form", "workers", "tasks"), at_every_change(matrix(), len(NAMES) * len(FORMS)), ids=str
 )
@@ -71,6 +72,7 @@ def test_it_is_the_loop(loops: Any, name: str, form: str, workers: Workers, task
     check(report, loops[name])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", NAMES)
 def test_it_is_for_any_punctuation(loops: Any, name: str, form: str) -> None:

@@ -30,6 +30,7 @@ def frozen(row: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(tuple(value) if isinstance(value, list) else value for value in row.values())
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("injectors", [1, 3])
 def test_both_forms_bring_all_events_at_their_times(generators: Any, name: str, injectors: int) -> None:

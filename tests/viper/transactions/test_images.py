@@ -35,6 +35,7 @@ def again(table: Table) -> Table:
     return found
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("spec", [ACCOUNTS, PLACES, PAIRS], ids=lambda spec: spec.table_name)
 @given(data=st.data())
 def test_a_table_comes_back(spec: TableSpec, data: Any) -> None:

@@ -144,6 +144,7 @@ COMPONENTS = st.lists(st.integers(0, 2), min_size=4, max_size=4)
 
 
 class TestModel:
+    @pytest.mark.slow
     @settings(max_examples=150)
     @given(tasks=tasks(), components=COMPONENTS, rhythm=RHYTHMS)
     def test_drawn(self, tasks: Any, components: list[int], rhythm: Any) -> None:
@@ -230,7 +231,11 @@ WRONG = [
 OF_SETS = st.tuples(st.just("program"), programs_of_sets())
 
 
-@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize(
+    "wrong",
+    # Hypothesis has to look through most of its examples for this one.
+    [pytest.param(wrong, marks=pytest.mark.slow) if wrong is OverflowsWrap else wrong for wrong in WRONG],
+)
 def test_a_wrong_reference_is_caught(wrong: type[Reference]) -> None:
     is_of_sets = wrong in (DeletesKeepSets, SetsAreShared, ReadsSeeWhatWasBefore)
 

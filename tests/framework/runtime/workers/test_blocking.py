@@ -140,6 +140,7 @@ def test_who_speaks_for_a_spout_never_says_too_much(monkeypatch: pytest.MonkeyPa
     assert THREADS.run(builder, {"max_tuples": 100}, viper__time="ingest").result("sink") == 100
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("seeds", seeds_at_every_change(range(4), 1), ids=str)
 def test_nothing_of_it_shows_in_the_output(shape: str, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:

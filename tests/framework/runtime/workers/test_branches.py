@@ -35,6 +35,7 @@ def drawn(seed: int) -> tuple[int, Workers, dict[str, Any]]:
     )
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "workers",
     at_every_change([THREADS, PROCESSES, INLINE, Workers("thread", 1), Workers("process", 1)], 2),
@@ -48,6 +49,7 @@ def test_with_room_for_one_tuple(workers: Workers, shape: str) -> None:
     assert len(serial.result("sink")) >= COUNT
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", range(12))
 def test_under_any_schedule(seed: int) -> None:
     par, workers, options = drawn(seed)
@@ -57,6 +59,7 @@ def test_under_any_schedule(seed: int) -> None:
     assert found == serial, (seed, shape, par, workers, options)
 
 
+@pytest.mark.few(1)
 @several
 def test_two_spouts_on_one_thread_take_turns(workers: Workers) -> None:
     """All of one's tuples would be held until the other has said something, if it ever could."""

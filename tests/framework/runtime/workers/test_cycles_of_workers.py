@@ -29,6 +29,7 @@ def looped(par: int, rows: list[list[int]] = ROWS) -> TopologyBuilder:
     return builder
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("par", [1, 3])
 @pytest.mark.parametrize("seed", range(2))
 @every_kind

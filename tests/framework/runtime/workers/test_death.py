@@ -61,6 +61,7 @@ class Killer(Background):
         os.kill(self.pid, signal.SIGKILL)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("seed", range(MOMENTS))
 def test_a_worker_that_is_killed_at_any_moment_ends_the_run_at_once(seed: int) -> None:
     with Killer(random.Random(seed)) as killer, pytest.raises(WorkerError) as caught:

@@ -95,6 +95,7 @@ def test_the_first_that_fails_in_close_is_raised_and_the_others_are_noted(
     assert found == {"also", "broken"}
 
 
+@pytest.mark.few(1)
 @every_kind
 def test_the_command_line_shows_the_cause_first_and_then_a_line_for_each_close(
     viper: Viper, workers: Workers, marks: Path
@@ -119,6 +120,7 @@ def test_a_component_without_memory_is_named(workers: Workers) -> None:
     assert (caught.value.component, caught.value.task) == ("sink", 1)
 
 
+@pytest.mark.few(1)
 @several
 def test_the_command_line_shows_the_users_code_first(viper: Viper, workers: Workers, marks: Path) -> None:
     out, err = viper("broken", "-q", workers=workers, broken__in="process", marks=marks).communicate()

@@ -124,6 +124,7 @@ CASES: dict[str, tuple[Callable[[], TopologyBuilder], dict[str, Any]]] = {
 }
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed, case", at_every_change(product((1, 2), CASES), len(CASES)))
 def test_killed_workers_change_nothing(seed: int, case: str, tmp_path: Path) -> None:
     make, options = CASES[case]

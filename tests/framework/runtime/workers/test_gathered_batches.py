@@ -54,6 +54,7 @@ def killed() -> TopologyBuilder:
 SPREAD = {"source": [1, 2], "gathers": 3, "sink": 2}
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", at_every_change(range(1, 13), 2))
 def test_killed_workers_change_nothing(seed: int, tmp_path: Path) -> None:
     expected = undisturbed(killed(), tmp_path)

@@ -106,6 +106,7 @@ def result(topology: Any, conf: dict[str, Any], seed: int = 0) -> Any:
     return run_topology(topology, conf=conf, seed=seed).report.result("sink")
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("par", [1, 3])
 @pytest.mark.parametrize("size", [1, 1000])
@@ -128,6 +129,7 @@ class Chained(Topology):
     sink = CollectingSink.spec(inputs={second: Grouping.GLOBAL})
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("slices", [1, 1000])
 def test_a_last_batch_waits_for_those_that_feed_it(slices: int) -> None:
     reference = result(Chained, {"topology.acker.executors": 0})

@@ -143,6 +143,7 @@ class TestErrors:
 
 
 class TestCommandLine:
+    @pytest.mark.few(1)
     @every_kind
     def test_lines(self, said: Callable[..., str], workers: Workers) -> None:
         found = [LINE.match(line) for line in said("speaking", "-q", workers=workers).splitlines()]
@@ -154,6 +155,7 @@ class TestCommandLine:
                 assert (level, who, pid) == ("INFO", f"middle:{more[1]}", more[2])
         assert sum(message.startswith("myapp: myapp middle") for *_, message in lines) == 4
 
+    @pytest.mark.few(1)
     @every_kind
     def test_every_line_is_an_object_where_that_is_asked_for(
         self, said: Callable[..., str], workers: Workers
@@ -168,6 +170,7 @@ class TestCommandLine:
         assert sum(line.get("repeated", 1) for line in errors) == 1000
         assert any("done after" in line["message"] for line in found if line["logger"] == "viperstorm.cli")
 
+    @pytest.mark.few(1)
     @every_kind
     def test_errors_that_repeat_are_counted(self, said: Callable[..., str], workers: Workers) -> None:
         err = said("surviving", "-q", workers=workers)
@@ -175,12 +178,14 @@ class TestCommandLine:
         counts = re.findall(r"\(LookupError at .*speakers.py:\d+\) \.\.\. repeated ([\d,]+) times in", err)
         assert sum(int(count.replace(",", "")) for count in counts) == 995
 
+    @pytest.mark.slow
     def test_the_keys_say_how_many(self, said: Callable[..., str]) -> None:
         options = {"topology__max__error__report__per__interval": 2}
         assert said("surviving", "-q", workers=PROCESSES, **options).count("LookupError: no ") == 2
         options = {"topology__error__throttle__interval__secs": 0}
         assert said("surviving", "-q", workers=PROCESSES, **options).count("LookupError: no ") == 1000
 
+    @pytest.mark.few(1)
     @every_kind
     @pytest.mark.parametrize(
         ("arguments", "options", "logged"),
@@ -206,6 +211,7 @@ class TestCommandLine:
         err = said("speaking", "-q", *arguments, workers=workers, **options)
         assert ("] logger middle" in err) is logged
 
+    @pytest.mark.few(1)
     @pytest.mark.parametrize("send", at_every_change([os.killpg, os.kill]), ids=["terminal", "kill"])
     @every_kind
     def test_sigquit_shows_where_tasks_are_and_the_run_goes_on(

@@ -59,6 +59,7 @@ def check_all_end(leader: Leader, pids: Sequence[int], *, resume: bool = False) 
     leader.stdout.read()  # whoever is left holds the other end
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("callback", CALLBACKS)
 def test_a_worker_ends_whatever_it_is_at(viper: Viper, gate: Gate, watched: list[int], callback: str) -> None:
     arrived = gate("arrived")

@@ -28,6 +28,7 @@ def counted(spouts: int = 2, count: int = 500) -> TopologyBuilder:
     return builder
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("form", ["wordcount.yaml", "wordcount_builder.py", "wordcount_streamparse.py"])
 @every_kind
 def test_word_count_of_every_form(workers: Workers, form: str, tmp_path: Path) -> None:
@@ -71,6 +72,7 @@ def test_workers_are_as_many_processes_as_they_should_be(workers: Workers, numbe
     assert len({pid for _, _, pid in rows}) == number
 
 
+@pytest.mark.few(1)
 @every_kind
 def test_progress_is_told_all_along(workers: Workers) -> None:
     told: list[Progress] = []
@@ -94,6 +96,7 @@ def limited(spouts: int) -> TopologyBuilder:
     return builder
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("limit", [1, 997, 20_000])
 @every_kind
 def test_max_tuples_is_exact_for_all_spouts_together(workers: Workers, limit: int) -> None:

@@ -127,6 +127,7 @@ SERVER = """
 """
 
 
+@pytest.mark.slow
 def test_hashes_that_are_not_fixed_are_told_of() -> None:
     ran = run_python("-c", textwrap.dedent(SERVER).format(first=True))
     assert ran.stdout == "10\n"
@@ -175,6 +176,7 @@ def code(middle: str, guard: str = GUARD) -> str:
     return textwrap.dedent(IMPORTS) + textwrap.dedent(RUN).format(middle=middle, guard=guard)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("option", ["-c", "-"])
 def test_what_is_typed_in_cannot_be_imported(option: str) -> None:
     typed = code("Mine", NO_GUARD)
@@ -191,6 +193,7 @@ def test_what_is_typed_in_may_use_what_is_imported() -> None:
     assert (ran.stdout, ran.stderr) == ("10\n", "")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("middle", "guard"), [("Mine", GUARD), ("Forward", NO_GUARD)], ids=["its own classes", "no guard"]
 )

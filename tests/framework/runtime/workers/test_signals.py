@@ -43,6 +43,7 @@ def terminate_all(running: subprocess.Popen[str]) -> None:
     os.killpg(running.pid, signal.SIGTERM)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("ask", at_every_change([ctrl_c, terminate, terminate_all]))
 @several
 def test_a_signal_drains(viper: Viper, marks: Path, workers: Workers, ask: object) -> None:
@@ -87,6 +88,7 @@ def ctrl_c_until_it_stops(running: subprocess.Popen[str]) -> None:
             continue
 
 
+@pytest.mark.few(1)
 @several
 def test_a_second_one_stops_at_once(viper: Viper, gate: Gate, workers: Workers) -> None:
     arrived = gate("arrived")
@@ -99,6 +101,7 @@ def test_a_second_one_stops_at_once(viper: Viper, gate: Gate, workers: Workers) 
     assert "Traceback" not in err
 
 
+@pytest.mark.few(1)
 @several
 def test_a_drain_that_takes_too_long_is_no_success(viper: Viper, gate: Gate, workers: Workers) -> None:
     arrived, never = gate("arrived"), gate("never")
@@ -123,6 +126,7 @@ def test_a_worker_that_dies_is_told(viper: Viper, marks: Path) -> None:
     assert "middle:2) was killed by SIGKILL" in line
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_restarted_is_told_of_and_what_is_lost_fails_the_run(
     viper: Viper, marks: Path, tmp_path: Path
 ) -> None:

@@ -30,6 +30,7 @@ def sizes(count: int, length: int) -> dict[str, Any]:
     return {"viper__channel__bytes": STORE, "large__count": count, "large__bytes": length}
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("length", [3, 50, 1000, 3000])
 def test_a_jumbo_tuple_that_is_too_large_goes_in_pieces(length: int) -> None:
     found = PROCESSES.run(topology(Large), **sizes(300, length)).result("sink")

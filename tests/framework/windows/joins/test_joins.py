@@ -40,6 +40,7 @@ def rows(found: list[tuple[Row, Row]]) -> list[Row]:
     return [row for row, _ in found]
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("how", [{}, {"scan": "numpy"}, {"index": "x"}, {"index": ["x", "y"]}], ids=str)
 @pytest.mark.parametrize("typed", [True, False])
@@ -57,6 +58,7 @@ def plain(left: Row, right: Row) -> bool:
     return abs(left[2] - right[2]) <= 2 and abs(left[3] - right[3]) <= 1.1
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("par", [1, 2, 3, 6])
 @pytest.mark.parametrize("keys", [6, 1000])
@@ -68,6 +70,7 @@ def test_a_dealt_join_has_the_same_rows_at_the_same_positions(seed: int, par: in
     assert rows(found) == nested_loop(events, lambda a, b: near(a, b, 2, 1.1), 40, 40)
 
 
+@pytest.mark.few(2)
 @every_kind
 def test_a_dealt_join_does_not_depend_on_its_workers(workers: Workers) -> None:
     events = drawn(Random(9), 400)
@@ -75,6 +78,7 @@ def test_a_dealt_join_does_not_depend_on_its_workers(workers: Workers) -> None:
     assert found == joined(events, bolt(NEAR & Within("40ms")))
 
 
+@pytest.mark.few(2)
 @every_kind
 @pytest.mark.parametrize("par", [1, 4])
 def test_a_join_by_key_does_not_depend_on_its_workers(workers: Workers, par: int) -> None:

@@ -64,6 +64,7 @@ def killed(name: str) -> TopologyBuilder:
 SPREAD = {"left": 1, "right": 2, "join": [3, 1], "sink": 2}
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name, seed", at_every_change([(n, s) for s in range(1, 5) for n in JOINS], 4))
 def test_killed_workers_change_nothing(name: str, seed: int, tmp_path: Path) -> None:
     expected = undisturbed(killed(name), tmp_path)
@@ -83,6 +84,7 @@ def suspended(left: Partitions, tasks: int = 2) -> TopologyBuilder:
     return builder
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", at_every_change(range(10), 2))
 def test_a_run_that_is_suspended_is_gone_on_with(seed: int, tmp_path: Path) -> None:
     whole = run_built(suspended(Partitions(4, 200, seed))).result("sink")

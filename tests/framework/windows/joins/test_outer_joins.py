@@ -63,6 +63,7 @@ def run(
     return found
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("how", HOWS)
 @pytest.mark.parametrize("time", (0, 1))
 @pytest.mark.parametrize("seed", range(3))
@@ -77,6 +78,7 @@ def test_tuples_without_a_partner_are_put_out_at_their_end(seed: int, time: int,
     assert [row for row, _ in whole] == expected(events, how, end_of, by_key=False)
 
 
+@pytest.mark.few(2)
 @every_kind
 def test_they_do_not_depend_on_workers(workers: Workers) -> None:
     events = drawn(Random(5), 200)
@@ -98,6 +100,7 @@ def suspended(left: Partitions) -> TopologyBuilder:
     return builder
 
 
+@pytest.mark.slow
 def test_a_run_can_be_suspended_at_every_time(tmp_path: Path) -> None:
     check_suspended_at((100, 200, 279, 280), suspended, tmp_path / "suspended")
     check_cut_at((279, 280), suspended, tmp_path / "cut")
