@@ -60,10 +60,8 @@ def field_names() -> Rule:
     """The name of a field, or a list of such names."""
     return Rule(
         "the name of a field, or a list of names",
-        lambda v: (
-            isinstance(v, str)
-            or (isinstance(v, list | tuple) and len(v) > 0 and all(isinstance(name, str) for name in v))
-        ),
+        lambda v: isinstance(v, str)
+        or (isinstance(v, list | tuple) and len(v) > 0 and all(isinstance(name, str) for name in v)),
     )
 
 

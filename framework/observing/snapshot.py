@@ -26,6 +26,7 @@ class TaskSnapshot:
     """How long its tuples took: of a bolt from when it has taken one from its input until what it emitted for
     that is handed on, of a spout from when it has emitted a tracked one until that is acked."""
 
+
     def worked_since(self, before: TaskSnapshot | None) -> float:
         """Seconds of work since an earlier snapshot, or in all; in another process since that has begun."""
         return self.busy_s if before is None or self.busy_s < before.busy_s else self.busy_s - before.busy_s

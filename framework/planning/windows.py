@@ -60,12 +60,9 @@ def _complaints(
             yield complaint, False
     if spec.has_durations and time is TimeMode.LOGICAL:
         yield (
-            (
-                "has windows of a duration, but time is logical here, and counts tuples: give counts, such as "
-                "Count(10); or give every spout a viper.timestamp.field, or set viper.time to ingest"
-            ),
-            False,
-        )
+            "has windows of a duration, but time is logical here, and counts tuples: give counts, such as "
+            "Count(10); or give every spout a viper.timestamp.field, or set viper.time to ingest"
+        ), False
     spouts = [topology.component(name) for name in _spouts_above(topology, bolt.id)]
     for complaint in (*_unfit_field(conf, spouts, confs, traits, time), *_unfit_late(bolt, conf, spec)):
         yield complaint, False
@@ -140,7 +137,9 @@ def _unfit_late(bolt: ComponentSpec, conf: Mapping[str, Any], spec: WindowSpec) 
         yield f"emits late tuples on stream {name!r}: expected one that is not direct and has one field"
 
 
-def _without_effect(conf: Mapping[str, Any], spouts: list[ComponentSpec], confs: Confs) -> Iterator[str]:
+def _without_effect(
+    conf: Mapping[str, Any], spouts: list[ComponentSpec], confs: Confs
+) -> Iterator[str]:
     lag_ms = conf[LAG_MS] or 0
     behind = [spout.id for spout in spouts if confs[spout.id]["viper.timestamp.slack"] < lag_ms]
     if behind:

@@ -125,7 +125,9 @@ class Cutter:
         runs, order = self._delivered(limit, positions)
         return self.cut(runs) if order is None else [self.mix(runs, order)]
 
-    def take_first(self, limit: int, positions: Positions, wanted: Callable[[Positions], int]) -> list[Piece]:
+    def take_first(
+        self, limit: int, positions: Positions, wanted: Callable[[Positions], int]
+    ) -> list[Piece]:
         """Take tuples that are ready, and put those back that are not to be processed as yet.
 
         The reader defers what it releases.

@@ -116,4 +116,6 @@ class MapState(State):
         """As in the base class."""
         from framework.state.maps import map_handle
 
-        return map_handle(access, self._key_code, typed=self._types[1] is not None, durable=self.durable)
+        return map_handle(
+            access, self._key_code, typed=self._types[1] is not None, durable=self.durable
+        )

@@ -65,7 +65,9 @@ class ValueState(State):
         """As in the base class."""
         from framework.state.handles import value_handle
 
-        return value_handle(access, typed=self._type is not None, default=self._default, durable=self.durable)
+        return value_handle(
+            access, typed=self._type is not None, default=self._default, durable=self.durable
+        )
 
 
 class TableState(State):

@@ -16,7 +16,9 @@ from viper.rows import is_plain
 from viper.state import ListCell, scope_of
 
 
-def list_handle(access: StateAccess, *, typed: bool, durable: Durable = "slice") -> ListCell | PickledList:
+def list_handle(
+    access: StateAccess, *, typed: bool, durable: Durable = "slice"
+) -> ListCell | PickledList:
     """The handle of a list."""
     if typed:
         return ListCell(access.scope, access.tables[0])
@@ -148,7 +150,9 @@ class LivingList(PickledList):
 
     def _as_now(self, values: Iterable[Any]) -> list[Any]:
         """Elements that nobody else can change."""
-        return [value if is_plain(value) else pickle.loads(self._lists.pickled(value)) for value in values]
+        return [
+            value if is_plain(value) else pickle.loads(self._lists.pickled(value)) for value in values
+        ]
 
 
 def _copies(values: list[Any], pickled: list[bytes]) -> list[Any]:

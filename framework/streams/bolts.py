@@ -26,7 +26,6 @@ from viper.rows import call_choosing, call_each, call_flat, misfit
 STATELESS = {"viper.stateless": True}
 """What comes of a tuple depends on nothing else, so any task may get it."""
 
-
 class Step(BatchBolt):
     """Base of the bolts that are told the names of the values that they emit."""
 

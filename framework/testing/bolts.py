@@ -125,7 +125,9 @@ def run_bolt(
     )
 
 
-def _driver(task: Task, stream: Stream, most_rows: int | None, state_key: tuple[int, ...] | None) -> Driver:
+def _driver(
+    task: Task, stream: Stream, most_rows: int | None, state_key: tuple[int, ...] | None
+) -> Driver:
     if isinstance(task, BoltTask) and isinstance(task.processor, TransactionProcessor):
         return TransactionDriver(task, task.processor, stream, state_key)
     if task.slot.host.takes_rows:

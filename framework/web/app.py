@@ -241,3 +241,5 @@ def _answered(answer: Callable[[], Any]) -> Response:
 
 def _failed(message: str, status: int) -> Response:
     return JSONResponse({"error": "Bad Request", "errorMessage": message}, status)
+
+

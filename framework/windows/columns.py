@@ -58,7 +58,9 @@ class ColumnWindows:
         self._scratch = np.zeros(0, np.int64)
         """Scratch memory by the number of a key."""
 
-    def take(self, batch: pa.RecordBatch, fields: Sequence[str], key: int, time_at: TimeAt) -> int:
+    def take(
+        self, batch: pa.RecordBatch, fields: Sequence[str], key: int, time_at: TimeAt
+    ) -> int:
         """Take tuples into the windows of their keys.
 
         Args:

@@ -286,7 +286,9 @@ class WindowContents:
     def _fired(self, first: int, behind: int, start: int | None, end: int) -> TupleWindow:
         marks = self.marks
         since, until = marks.shown
-        made = TupleWindow(self.rows, (first, behind), (since - marks.first, until - marks.first), start, end)
+        made = TupleWindow(
+            self.rows, (first, behind), (since - marks.first, until - marks.first), start, end
+        )
         marks.done = marks.first + behind
         marks.shown, marks.shown_us = (marks.first + first, marks.done), end
         return made

@@ -59,7 +59,9 @@ class Form:
         """
         raise NotImplementedError
 
-    def take_late(self, kept: Kept, tup: Any, time_us: int, now_us: int, rows: list[Sequence[Any]]) -> bool:
+    def take_late(
+        self, kept: Kept, tup: Any, time_us: int, now_us: int, rows: list[Sequence[Any]]
+    ) -> bool:
         """Likewise a tuple with a time before now; whether any window has taken it."""
         raise NotImplementedError
 
@@ -115,7 +117,9 @@ class Multi(Form):
             self._update(window, time_us, tup, rows)
             start += self._advance
 
-    def take_late(self, kept: Kept, tup: Any, time_us: int, now_us: int, rows: list[Sequence[Any]]) -> bool:
+    def take_late(
+        self, kept: Kept, tup: Any, time_us: int, now_us: int, rows: list[Sequence[Any]]
+    ) -> bool:
         """As in the base class: windows that are over, and kept for such tuples, are put out once more."""
         windows, is_taken = kept.value.by_start, False
         for start in range(self._windows.first_start(time_us), time_us + 1, self._advance):
@@ -142,12 +146,16 @@ class Single(Form):
         else:
             self._take_at(kept, tup, time_us, self._windows.first_start(time_us), rows)
 
-    def take_late(self, kept: Kept, tup: Any, time_us: int, now_us: int, rows: list[Sequence[Any]]) -> bool:
+    def take_late(
+        self, kept: Kept, tup: Any, time_us: int, now_us: int, rows: list[Sequence[Any]]
+    ) -> bool:
         """As in the base class."""
         start = self._windows.first_start(max(time_us, now_us))
         return self._take_at(kept, tup, time_us, start, rows)
 
-    def _take_at(self, kept: Kept, tup: Any, time_us: int, start: int, rows: list[Sequence[Any]]) -> bool:
+    def _take_at(
+        self, kept: Kept, tup: Any, time_us: int, start: int, rows: list[Sequence[Any]]
+    ) -> bool:
         window: KeyWindow | None = next(iter(kept.value.by_start.values()), None)
         least = start if window is None else window.start
         if time_us < least:
@@ -166,6 +174,7 @@ class Single(Form):
             window.start, window.end = start, window.end + self._advance
             self._windows.put(kept, window)
         return rows
+
 
     def end_all(self, ended: Sequence[tuple[Kept, KeyWindow]], emit: Emit) -> None:
         """As in the base class; those slide on of which any tuple stays."""
@@ -204,7 +213,9 @@ class Sessions(Form):
         window.end = max(window.end, time_us + gap_us)
         self._update(window, time_us, tup, rows)
 
-    def take_late(self, kept: Kept, tup: Any, time_us: int, now_us: int, rows: list[Sequence[Any]]) -> bool:
+    def take_late(
+        self, kept: Kept, tup: Any, time_us: int, now_us: int, rows: list[Sequence[Any]]
+    ) -> bool:
         """As in the base class: a tuple less than the gap ahead of an open session lets it begin earlier."""
         gap_us, by_start = self._windows.spec.gap_us, kept.value.by_start
         assert gap_us is not None
@@ -234,7 +245,9 @@ class Counted(Form):
                 self._windows.drop(kept, window)
                 rows += self._operator.output(window) or ()
 
-    def take_late(self, kept: Kept, tup: Any, time_us: int, now_us: int, rows: list[Sequence[Any]]) -> bool:
+    def take_late(
+        self, kept: Kept, tup: Any, time_us: int, now_us: int, rows: list[Sequence[Any]]
+    ) -> bool:
         """As in the base class: no tuple is late where windows are formed by count."""
         self.take(kept, tup, rows)
         return True

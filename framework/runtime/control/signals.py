@@ -50,7 +50,9 @@ def asked_by_sigquit(ask: Callable[[], None]) -> Iterator[None]:
 
 
 @contextmanager
-def called_every(period_s: float, look: Callable[[FrameType | None], None]) -> Iterator[Callable[[], None]]:
+def called_every(
+    period_s: float, look: Callable[[FrameType | None], None]
+) -> Iterator[Callable[[], None]]:
     """Within the block, let a function be called periodically on top of whatever the main thread executes.
 
     Args:

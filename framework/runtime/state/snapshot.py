@@ -56,7 +56,9 @@ class Snapshot:
         since: the snapshot of the checkpoint before, whose parts this one builds upon; None for a full one.
     """
 
-    def __init__(self, number: int, folder: Path, states: Sequence[OwnState], since: Snapshot | None) -> None:
+    def __init__(
+        self, number: int, folder: Path, states: Sequence[OwnState], since: Snapshot | None
+    ) -> None:
         self.number = number
         self.is_written = False
         """Whether all is written, and it has not been given up."""

@@ -40,7 +40,9 @@ class BoltCut:
         hands_over: tells whether the task has part in the reconfiguration that is proposed, or is decided.
     """
 
-    def __init__(self, record: CutRecord, task: int, hands_over: Callable[[], bool] = lambda: False) -> None:
+    def __init__(
+        self, record: CutRecord, task: int, hands_over: Callable[[], bool] = lambda: False
+    ) -> None:
         self._record = record
         self._task = task
         self._hands_over = hands_over

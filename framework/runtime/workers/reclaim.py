@@ -48,7 +48,9 @@ def reclaim(
     """
     executors = plan.placement.processes[process]
     dead = frozenset(task for index in executors for task in plan.placement.executors[index].tasks)
-    loss = _repaired(plan, network, dead) if recovery is None else _rewound(plan, network, recovery, dead)
+    loss = (
+        _repaired(plan, network, dead) if recovery is None else _rewound(plan, network, recovery, dead)
+    )
     for index in executors:
         network.bells[index].take_over()
     network.take_over_stand_in(process)

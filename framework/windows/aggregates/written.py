@@ -37,7 +37,9 @@ _USUAL: Final[Mapping[str, type[Aggregate[Any, Any]]]] = {
 def written(aggregate: Aggregate[Any, Any]) -> Written:
     """An aggregate as plain values; itself where its class does not keep its arguments as attributes."""
     if isinstance(aggregate, Aggregates):
-        parts = {name: written(part) for name, part in zip(aggregate.names, aggregate.parts, strict=True)}
+        parts = {
+            name: written(part) for name, part in zip(aggregate.names, aggregate.parts, strict=True)
+        }
         return aggregate if any(isinstance(part, Aggregate) for part in parts.values()) else parts
     cls = type(aggregate)
     names = {cls: name for name, cls in _USUAL.items()}

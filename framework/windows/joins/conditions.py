@@ -102,7 +102,9 @@ class Condition:
 
     def __and__(self, other: Condition | Match) -> Condition:
         also = as_condition(other)
-        return Condition(self.pairs + also.pairs, self.bounds + also.bounds, self.functions + also.functions)
+        return Condition(
+            self.pairs + also.pairs, self.bounds + also.bounds, self.functions + also.functions
+        )
 
     def __rand__(self, other: Match) -> Condition:
         return as_condition(other) & self
@@ -169,7 +171,9 @@ def _checked(name: str, width: object) -> float:
     return width
 
 
-def Within(span: Span | None = None, *, before: Span | None = None, after: Span | None = None) -> Condition:
+def Within(
+    span: Span | None = None, *, before: Span | None = None, after: Span | None = None
+) -> Condition:
     """The right tuple's event time lies from `before` ahead of the left one's to `after` behind it.
 
     Both bounds are included, as in Flink's interval joins.
