@@ -1,8 +1,10 @@
 """A bound that knows that a producer takes room from its consumer where both are at one place.
 
 The shares of a producer by place are divided into boxes. In a box, a consumer fetches at least what it would
-from the nearest shares that the box allows, and has at most the room that the least shares leave. A box in
-which the consumer does not get done is closed; others are halved. A period is too short if all are closed.
+from the nearest shares that the box allows, and has at most the room that the least shares leave. Where this
+does not close the box, planes above what places do tell more, as they know that both go by the same shares.
+A box in which the consumer does not get done is closed; others are halved. A period is too short if all are
+closed.
 """
 
 from __future__ import annotations
