@@ -1,12 +1,15 @@
 """A bound that knows that a producer takes room from its consumer where both are at one place.
 
 The shares of a producer by place are divided into boxes. In a box, a consumer fetches at least what it would
-from the nearest shares that the box allows, and has at most the room that the least shares leave. A box in
-which the consumer does not get done is closed; others are halved. A period is too short if all are closed.
+from the nearest shares that the box allows, and has at most the room that the least shares leave. Where this
+does not close the box, planes above what places do tell more, as they know that both go by the same shares.
+A box in which the consumer does not get done is closed; others are halved. A period is too short if all are
+closed.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -102,29 +105,85 @@ class _Pair:
         )
 
     def _done(self, box: _Box, period: float, budget: float) -> float:
-        """The part of the consumer that gets done at most."""
+        """The part of the consumer that gets done at most, by each of the ways in which a bound is taken."""
         producer = self._shares.work[self._flow.source]
         offers = []
         for place, of in enumerate(self._machine.places):
             cost = self._shares.work[self._name] + self._flow.number * self._nearest(box, place)
             offers.append((cost, period * of.cores - producer * box.low[place]))
-        done = 0.0
+        done, left = 0.0, budget
+        price = 0.0
         for cost, room in sorted(offers):
-            taken = min(max(room, 0.0), budget)
+            taken = min(max(room, 0.0), left)
             if taken > 0:
                 done += taken / cost if cost else 1.0
-                budget -= taken
-        return done
+                left -= taken
+                price = 1 / cost if cost else 0.0
+        return done if done < 1 or left > 0 else min(done, self._by_planes(box, period, budget, price))
+
+    def _by_planes(self, box: _Box, period: float, budget: float, price: float) -> float:
+        """The same, with what each place does bounded by a plane above it, and the shares at their best.
+
+        A place does its room divided by its cost for each part of the consumer. Of these, the room falls with
+        the place's own share of the producer, and the cost is linear in the shares of others. Both move
+        together within the box, other than the least of each.
+
+        Args:
+            box: of shares.
+            period: nanoseconds for each tuple of a spout.
+            budget: nanoseconds that all places have for the consumer.
+            price: what a nanosecond of the budget is worth; any one gives a bound.
+        """
+        work, producer = self._shares.work[self._name], self._shares.work[self._flow.source]
+        every, slopes = price * budget, [0.0] * len(box.low)
+        for place, of in enumerate(self._machine.places):
+            costs = [
+                work + self._flow.number * self._extreme(box, place, order)
+                for order in (self._near[place], self._near[place][::-1])
+            ]
+            if costs[0] <= 0:
+                return math.inf
+            speeds = [max(0.0, 1 / cost - price) for cost in costs]
+            # Speed is convex in cost, so it lies below the line between its values at both ends.
+            slope = (speeds[1] - speeds[0]) / (costs[1] - costs[0]) if costs[1] > costs[0] else 0.0
+            base = speeds[0] + slope * (work - costs[0])
+            rooms = [period * of.cores - producer * each[place] for each in (box.high, box.low)]
+            if rooms[1] <= 0:
+                continue
+            rooms[0] = max(rooms[0], 0.0)
+            # McCormick's two planes above a product, and the mean of them.
+            room, speed = sum(rooms) / 2, sum(speeds) / 2
+            corner = (rooms[1] * speeds[1] + rooms[0] * speeds[0]) / 2
+            every += speed * period * of.cores + room * base - corner
+            slopes[place] -= speed * producer
+            for other, row in enumerate(self._flow.crossing):
+                slopes[other] += room * slope * self._flow.number * row[place]
+        return every + _most_of(box, slopes)
 
     def _nearest(self, box: _Box, place: int) -> float:
         """Nanoseconds for a tuple from a producer that is as near as the box allows, on average."""
+        return self._extreme(box, place, self._near[place])
+
+    def _extreme(self, box: _Box, place: int, order: Sequence[int]) -> float:
+        """The same of one whose places are taken in an order."""
         left = 1.0 - sum(box.low)
         ns = 0.0
-        for at in self._near[place]:
+        for at in order:
             share = min(left, box.high[at] - box.low[at])
             left -= share
             ns += (box.low[at] + share) * self._flow.crossing[at][place]
         return ns
+
+
+def _most_of(box: _Box, slopes: Sequence[float]) -> float:
+    """The most that a linear function of the shares of a box comes to."""
+    left = 1.0 - sum(box.low)
+    value = sum(slope * low for slope, low in zip(slopes, box.low, strict=True))
+    for place in sorted(range(len(slopes)), key=slopes.__getitem__, reverse=True):
+        share = min(left, box.high[place] - box.low[place])
+        value += share * slopes[place]
+        left -= share
+    return value
 
 
 def _halves(box: _Box, place: int) -> tuple[_Box, _Box]:

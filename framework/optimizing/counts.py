@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from itertools import product
+from itertools import permutations, product
 
 from framework.costs import Deployment
 from framework.costs.shape import Spread
@@ -23,6 +23,8 @@ from framework.optimizing.shares import Share, Shares
 
 Table = dict[str, list[int]]
 """Tasks by component and place."""
+Move = tuple[str, int, int, int]
+"""A component, the place that it leaves, the one that it goes to, and how many of its tasks do."""
 
 STEPS = 30
 """Halvings of the interval in which the shortest period lies."""
@@ -126,10 +128,12 @@ def _improved(model: Shares, table: Table, moves: int) -> tuple[Table, int]:
     is_better = True
     while is_better and tried < moves:
         is_better = False
-        for name, place, other, number in _moves(model, table):
-            if table[name][place] < number or tried >= moves:
+        for moves_at_once in _moves(model, table):
+            if tried >= moves:
+                break
+            changed = _moved(table, moves_at_once)
+            if changed is None:
                 continue
-            changed = {**table, name: _moved(table[name], place, other, number)}
             tried += 1
             value = _worth(model, changed)
             if value < worth * (1 - EQUAL):
@@ -155,21 +159,35 @@ def _worth(model: Shares, table: Table) -> float:
     return largest * sum((each / largest) ** NORM for each in held) ** (1 / NORM) if largest else 0.0
 
 
-def _moves(model: Shares, table: Table) -> Iterator[tuple[str, int, int, int]]:
-    """Of each component half of its tasks of a place, or one of them, to another place."""
+def _moves(model: Shares, table: Table) -> Iterator[tuple[Move, ...]]:
+    """Of each component half of its tasks of a place, or one of them, to another place; and exchanges.
+
+    In an exchange a task goes to another place, and tasks of another component with as much work come back.
+    """
     bound = {name for names in model.problem.together for name in names}
-    places = range(len(model.problem.machine.places))
-    for name in table:
-        for place, other in product(places, repeat=2) if name not in bound else ():
-            if place != other and (here := table[name][place]):
-                for number in sorted({1, (here + 1) // 2}, reverse=True):
-                    yield name, place, other, number
+    free = [name for name in table if name not in bound]
+    ways = list(permutations(range(len(model.problem.machine.places)), 2))
+    for name, (place, other) in product(free, ways):
+        if here := table[name][place]:
+            for number in sorted({1, (here + 1) // 2}, reverse=True):
+                yield ((name, place, other, number),)
+    each = {name: model.work[name] / sum(row) for name, row in table.items()}
+    for name, back in permutations(free, 2):
+        number = max(1, round(each[name] / each[back])) if each[back] else 1
+        for place, other in ways:
+            yield (name, place, other, 1), (back, other, place, number)
 
 
-def _moved(row: list[int], place: int, other: int, number: int) -> list[int]:
-    changed = list(row)
-    changed[place] -= number
-    changed[other] += number
+def _moved(table: Table, moves: tuple[Move, ...]) -> Table | None:
+    """A table after moves, or None if a place has not got so many tasks."""
+    changed = dict(table)
+    for name, place, other, number in moves:
+        row = list(changed[name])
+        if row[place] < number:
+            return None
+        row[place] -= number
+        row[other] += number
+        changed[name] = row
     return changed
 
 

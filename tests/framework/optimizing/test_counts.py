@@ -4,10 +4,10 @@ from itertools import product
 
 import pytest
 
-from framework.costs import ComponentCost, Flow, Machine, Node, Profile, Shape, Spread, StreamCost
+from framework.costs import ComponentCost, Deployment, Flow, Machine, Node, Profile, Shape, Spread, StreamCost
 from framework.optimizing import Problem, Rlas
 from framework.optimizing.bounds import bound
-from framework.optimizing.counts import Counts
+from framework.optimizing.counts import Counts, _improved
 from framework.optimizing.fetching import bound_with_fetches
 from framework.optimizing.machines import server_a
 from framework.optimizing.parts import local_tasks
@@ -113,3 +113,18 @@ def test_a_stream_that_goes_to_one_task_is_not_given_more() -> None:
 def test_a_component_without_tasks_is_refused() -> None:
     with pytest.raises(ValueError, match="bolt may have 0 tasks"):
         Counts().best(replace(chain({"spout": 1, "bolt": 1}, sockets(1, 1, 0.0)), fixed={"bolt": 0}))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_exchanges_find_what_single_moves_cannot(seed: int) -> None:
+    # Each component has a socket, and all is fetched. A task that goes to the other socket alone costs more
+    # than its fetches, so two have to change places.
+    draw = random.Random(seed)
+    ns = draw.uniform(50, 1000)
+    problem = chain({"spout": ns, "bolt": ns}, sockets(2, 1, ns * draw.uniform(0.1, 0.4)))
+    model = Shares(problem, {"spout": ns, "bolt": ns})
+    apart = {"spout": [2, 0], "bolt": [0, 2]}
+    table, _ = _improved(model, apart, 100)
+    plan = Deployment({name: (0,) * row[0] + (1,) * row[1] for name, row in table.items()})
+    counts = {"spout": 2, "bolt": 2}
+    assert problem.predicted(plan).rate == pytest.approx(best_rate(problem, counts)), seed
