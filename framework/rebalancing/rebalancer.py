@@ -77,7 +77,7 @@ class Rebalancer:
         self._history = History(movable.shape, machine)
         self._made: _Made | None = None
         self._disappointments = 0
-        """Changes in a row that had to be undone, up to `MOST_DOUBLINGS`. Each doubles the time between two."""
+        """Changes in a row that were undone, up to `MOST_DOUBLINGS`. Each doubles the time between two."""
         self._since = 0
         """Windows since the last change, or the last time that none was worth it."""
         self._may_from_s = -math.inf

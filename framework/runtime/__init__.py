@@ -7,6 +7,7 @@ checked by ``tests/test_house.py``; ``make imports`` draws it.
 at_once, run   the public face: a run from its first task to its report
 commanded      how other processes drain, scale and suspend a run
 handing_over   what has tasks hand key groups over while a run goes on
+rebalancing    what has bolts go from worker to worker by itself
 limits         what ends a run before its spouts do
 beginning      where a run begins: with its input, or where another one has ended
 workers        this process or worker processes: started, led through a run, replaced when they die

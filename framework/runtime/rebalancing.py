@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from framework.config import Settings
 from framework.errors import ViperError
-from framework.observing import MeasuredTask
 from framework.planning import Plan
 from framework.profiling import CannotBeModelled, machine_of
 from framework.rebalancing import Look, Rebalancer, Sets, movable_of, window
 from framework.runtime.control.scaling import Scaling
+from framework.runtime.controlling import Counted
+from framework.runtime.metrics.statistics import RunStatistics
 from framework.runtime.observer import LONGEST_PAUSE_S, PERIOD_S, Observer
 
 log = logging.getLogger("viperstorm.scale")
@@ -26,27 +28,25 @@ class Rebalancing:
     """Looks at what the tasks of a run do, and has those that are moved get tuples elsewhere.
 
     Args:
-        plan: says what may be moved; None where nothing is, as a run is replayed with the changes it had.
+        plan: says what may be moved.
+        settings: say how many seconds there are between two changes, at least.
         scaling: carries changes out.
-        tasks: tells what the tasks have done.
-        elapsed_s: tells how many seconds after their activation the spouts are at a monotonic time; 0 before.
-        is_ending: whether the run was asked to end.
-        interval_s: seconds between two changes, at least.
+        counted: where the run is looked at.
+        statistics: tells what the tasks have done.
     """
 
     def __init__(
         self,
-        plan: Plan | None,
+        plan: Plan,
+        settings: Settings,
         scaling: Scaling,
-        tasks: Callable[[], Sequence[MeasuredTask]],
-        elapsed_s: Callable[[float], float],
-        is_ending: Callable[[], bool],
-        interval_s: float,
+        counted: Counted,
+        statistics: Callable[[], RunStatistics],
     ) -> None:
         self._scaling = scaling
-        self._tasks = tasks
-        self._elapsed_s = elapsed_s
-        self._is_ending = is_ending
+        self._statistics = statistics
+        self._counted = counted
+        interval_s: float = settings["viper.rebalance.interval.secs"]
         self._window_s = min(max(interval_s / _WINDOWS, _LEAST_WINDOW_S), _LONGEST_WINDOW_S)
         self._rebalancer = _made(plan, interval_s)
         self._sets: Sets = {}
@@ -54,9 +54,13 @@ class Rebalancing:
         """The look with which the next window begins; None at first, and behind a change."""
 
     @contextmanager
-    def going_on(self) -> Iterator[None]:
-        """For as long as the block runs, bolts are moved; from a thread of its own."""
-        if self._rebalancer is None:
+    def going_on(self, *, by_itself: bool) -> Iterator[None]:
+        """For as long as the block runs, bolts are moved; from a thread of its own.
+
+        Args:
+            by_itself: whether nobody else moves them, as a run does that is replayed with the changes it had.
+        """
+        if self._rebalancer is None or not by_itself:
             yield
             return
         self._before, self._sets = None, self._scaling.now
@@ -73,16 +77,16 @@ class Rebalancing:
             The seconds until the next look.
         """
         rebalancer = self._rebalancer
-        if rebalancer is None or self._is_ending():
+        if rebalancer is None or self._counted.is_ending():
             return LONGEST_PAUSE_S
-        if not self._elapsed_s(now_s):
+        if not self._counted.elapsed_s(now_s):
             return PERIOD_S
         sets = self._scaling.now
         if sets != self._sets or not self._scaling.is_settled:
             self._sets, self._before = sets, None
             rebalancer.begin_anew(now_s, sets)
             return self._window_s
-        before, self._before = self._before, Look(now_s, self._tasks())
+        before, self._before = self._before, Look(now_s, self._statistics().tasks)
         done = window(before, self._before) if before is not None else None
         if done is not None:
             rebalancer.saw(sets, done)
@@ -101,9 +105,9 @@ class Rebalancing:
             log.warning("bolts stay where they are: %s", error)
 
 
-def _made(plan: Plan | None, interval_s: float) -> Rebalancer | None:
+def _made(plan: Plan, interval_s: float) -> Rebalancer | None:
     """What decides; None where nothing can be moved, or nobody knows what that would bring."""
-    if plan is None or not plan.movable:
+    if not plan.movable:
         return None
     try:
         movable = movable_of(plan)

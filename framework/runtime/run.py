@@ -61,12 +61,10 @@ class Run:
         plan: what to run.
         settings: the configuration it was planned with.
         duration_s: seconds after which it drains; None runs until the spouts have ended.
-        max_tuples: tuples after which the spouts stop, all together; a spout that emits several
-            from one `next_tuple` may go a little beyond.
+        max_tuples: tuples after which all spouts stop, or a little later where one emits several at once.
         stop: asks for a drain from outside.
-        on_progress: called about ten times a second from a thread of its own, also while components are
-            being made and closed, and once at the end from the thread of `execute`. What it raises ends the
-            run.
+        on_progress: called about ten times a second from a thread of its own, from when components are made,
+            and once at the end from the thread of `execute`. What it raises ends the run.
         record: a file to write down everything in that was emitted.
         replay: such a file, to be the input instead of the spouts.
         inactive: whether the spouts are left alone until `activate`.
@@ -131,12 +129,10 @@ class Run:
         self._workers: WorkerGroup | None = None
         self._journal = ScaleJournal(self._limits.elapsed_s, self._channels)
         self._scaling = Scaling(plan, self._journal.note)
-        asked = self._limits.elapsed_s, self._channels, self._executors
-        counted = Counted(*asked, lambda: self._stop.requested)
+        looked = self._limits.elapsed_s, self._channels, self._executors
+        counted = Counted(*looked, lambda: self._stop.requested)
         self._controlling = Controlling(plan, self._scaling, counted)
-        every_s = settings["viper.rebalance.interval.secs"]
-        moving = self._scaling, lambda: self.statistics().tasks, asked[0], counted.is_ending, every_s
-        self._rebalancing = Rebalancing(None if replay else plan, *moving)
+        self._rebalancing = Rebalancing(plan, settings, self._scaling, counted, self.statistics)
         self._make_memory()
         self.report: RunReport | None = None
         """The report of a run that has ended, or has failed after its spouts were activated."""
@@ -175,7 +171,7 @@ class Run:
                             commanded(self._stop, self._scaling, *found_by),
                             handing_over(self._plan, self._settings, self._network, *agreeing),
                             self._controlling.going_on(),
-                            self._rebalancing.going_on(),
+                            self._rebalancing.going_on(by_itself=self._replay is None),
                         ):
                             return self._executed(recording)
                     except GoneBackError as error:
@@ -275,8 +271,8 @@ class Run:
 
     def _made_report(self, workers: WorkerGroup, ended: float) -> RunReport:
         channels, reason = self._channels(), self._stop.reason or StopReason.EXHAUSTED
-        told = reason, self._limits.elapsed_s(ended), self._incidents(workers)
-        report = run_report(self._plan, workers.reports(), channels, *told)
+        told = channels, reason, self._limits.elapsed_s(ended), self._incidents(workers)
+        report = run_report(self._plan, workers.reports(), *told)
         statistics = self._statistics(channels, report.statistics.executors)
         return report.of_all(statistics, self._sources, self._memory)
 
@@ -323,22 +319,21 @@ class Run:
         """Have components go on with other tasks; from any thread, also before the run begins.
 
         Args:
-            tasks: by component how many, from 1 to its ``viper.parallelism.max``, or the indexes of those
-                that are to get tuples, from 0 on.
+            tasks: by component how many get tuples (``viper.parallelism.max`` at most), or their indexes.
 
         Returns:
             The numbers of tasks of all components that can be scaled, by id.
 
         Raises:
-            ScaleError: one cannot be scaled, or not to that number; then all stay as they were.
+            ScaleError: one cannot be scaled, or not to these; then all stay as they were.
         """
         return counts_of(self._scaling.change(tasks))
 
     def look(self) -> RunSnapshot:
         """The run as it is now, until it has ended; from any thread, and without asking any task."""
         now, workers = time.monotonic(), self._workers
-        counted = workers.counters() if workers else ()
-        seen = counted, self._executors(), self._channels(), self._incidents(workers)
+        counted, executors = (workers.counters(), workers.statistics()) if workers else ((), ())
+        seen = counted, executors, self._channels(), self._incidents(workers)
         counts = self._attempts.went_back, self._checkpoints_made.count
         at = Moment.of(now, self._limits, self._stop, self._describing.run, *counts)
         return snapshot_of(self._plan, *seen, parallelism=counts_of(self._scaling.now), at=at)
@@ -395,8 +390,7 @@ class Run:
             self._stop.abort()
             with_notes(error, workers.close())
             raise
-        failures = workers.close(written, is_complete=True)
-        if failures:
+        if failures := workers.close(written, is_complete=True):
             raise first_of(failures)
 
     def _write_checkpoint(self, workers: WorkerGroup) -> int | None:

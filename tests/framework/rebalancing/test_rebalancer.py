@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import zlib
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 
@@ -52,7 +53,7 @@ def test_it_does_not_go_to_and_fro(seed: int) -> None:
 def _check_calm(world: World, by_s: float) -> None:
     """Nothing moves once all that promised something was tried, and nothing comes back but by going back."""
     times = [at_s for at_s, _, _ in world.moves]
-    assert all(later - earlier >= INTERVAL_S for earlier, later in zip(times, times[1:], strict=False))
+    assert all(later - earlier >= INTERVAL_S for earlier, later in pairwise(times))
     assert not times or times[-1] <= by_s
     entered = Counter(str(sorted(sets.items())) for _, sets, why in world.moves if "predicted" in why)
     assert max(entered.values(), default=1) == 1
