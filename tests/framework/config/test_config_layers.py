@@ -75,7 +75,7 @@ def test_a_bad_value_is_reported_at_its_place_and_left_out() -> None:
     settings, problems = resolve(topology({"topology.workers": "two"}))
     assert settings["topology.workers"] == 1
     assert [str(p) for p in problems] == [
-        "wc.yaml:3: topology.workers is 'two': expected an integer of at least 1"
+        "wc.yaml:3: topology.workers is 'two': expected an integer of at least 1, or 'auto'"
     ]
 
 

@@ -94,7 +94,7 @@ def test_an_environment_that_is_no_object_is_an_error(tmp_path: Path, topology: 
 def test_a_bad_option_is_reported_with_its_environment(tmp_path: Path, topology: Topology) -> None:
     path = write(tmp_path, {"envs": {"prod": {"options": {"topology.workers": 0}}}})
     assert [str(problem) for problem in resolve(topology)[1]] == [
-        f"{path}: envs.prod: topology.workers is 0: expected an integer of at least 1"
+        f"{path}: envs.prod: topology.workers is 0: expected an integer of at least 1, or 'auto'"
     ]
 
 
