@@ -176,7 +176,7 @@ def test_a_valid_topology_has_no_problems() -> None:
         # configuration
         (
             topology(spout(), config={"topology.workers": 0}),
-            "wc.yaml:1: topology.workers is 0: expected an integer of at least 1",
+            "wc.yaml:1: topology.workers is 0: expected an integer of at least 1, or 'auto'",
         ),
         (
             topology(spout(config={"viper.mutates": 0})),
