@@ -60,7 +60,8 @@ def _lines(plan: Plan) -> Iterator[str]:
         yield f"{counted(plan.placement.standbys, 'process', 'processes')} to stand by for a worker that dies"
     for name, tasks in sorted(plan.scalable.items()):
         most = len(plan.tasks_of(name))
-        yield f"{name}: {tasks} of {most} tasks get tuples at first (viper.parallelism.max)"
+        why = "topology.workers: auto" if name in plan.movable else "viper.parallelism.max"
+        yield f"{name}: {tasks} of {most} tasks get tuples at first ({why})"
     states = [_states(plan)] if any(traits.states for traits in plan.traits.values()) else []
     joins = [_joins(plan)] if any(traits.joins for traits in plan.traits.values()) else []
     tables = [_tables(plan)] if plan.table_groups else []

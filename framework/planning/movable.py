@@ -11,6 +11,7 @@ from framework.planning.merge_bolts import MergeLayer
 from framework.planning.placement import WorkerKind
 from framework.planning.scaling import MOST, obstacles
 from framework.planning.workers import is_auto, workers_of
+from framework.routing import MOST_CHOSEN
 from framework.topology import GroupingKind, Topology
 from framework.traits import Traits
 
@@ -55,7 +56,7 @@ def with_spare_tasks(
     workers: int,
     groups: int,
 ) -> None:
-    """Give each of these bolts a task for each worker, unless it is said how many it may have.
+    """Give each of these bolts a task for each worker, as far as there can be, unless it says how many.
 
     Args:
         confs: each component's resolved configuration, by id, where that is set.
@@ -66,4 +67,4 @@ def with_spare_tasks(
     """
     for name in movable:
         if confs[name][MOST] is None:
-            confs[name][MOST] = max(counts[name], min(workers, groups))
+            confs[name][MOST] = max(counts[name], min(workers, groups, MOST_CHOSEN))

@@ -68,7 +68,7 @@ class Rebalancing:
             yield
 
     def look(self, now_s: float) -> float:
-        """Take note of what was done since the last look, and change what is worth it.
+        """Look at the run, once its spouts have begun and all changes have been carried out.
 
         Args:
             now_s: the monotonic time in seconds.
@@ -86,12 +86,20 @@ class Rebalancing:
             self._sets, self._before = sets, None
             rebalancer.begin_anew(now_s, sets)
             return self._window_s
+        try:
+            self._see(rebalancer, now_s)
+        except Exception as error:  # a run that could be faster goes on
+            log.error("bolts stay where they are from now on: %s", error, exc_info=error)
+            self._rebalancer = None
+        return self._window_s
+
+    def _see(self, rebalancer: Rebalancer, now_s: float) -> None:
+        """Take note of what was done since the last look, and move what is worth it."""
         before, self._before = self._before, Look(now_s, self._statistics().tasks)
         done = window(before, self._before) if before is not None else None
         if done is not None:
-            rebalancer.saw(sets, done)
+            rebalancer.saw(self._sets, done)
             self._move(rebalancer, now_s)
-        return self._window_s
 
     def _move(self, rebalancer: Rebalancer, now_s: float) -> None:
         move = rebalancer.move(now_s, self._sets)

@@ -12,7 +12,7 @@ import pytest
 from framework import Bolt, Spout, Stream, TopologyBuilder, run
 from framework.planning import Plan, WorkerKind, workers
 from framework.rebalancing import Move, Rebalancer
-from framework.routing import TaskSet
+from framework.routing import MOST_CHOSEN, TaskSet
 from framework.runtime import RunReport, rebalancing
 from framework.sinks import CollectingSink
 from framework.state import ValueState
@@ -138,6 +138,26 @@ def test_the_output_is_that_of_a_loop_wherever_bolts_go(restless: list[str], tmp
     assert any(change.chosen is not None for change in changes)
     assert all(change.by.startswith("rebalancing: predicted 2.00 times as fast") for change in changes)
     assert len({t.worker for t in report.statistics.tasks if t.component == "counted" and t.tuples_in}) > 1
+
+
+def test_what_fails_while_it_decides_does_not_end_the_run(
+    several_cores: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    def failing(self: Rebalancer, now_s: float, sets: Any) -> None:
+        (tmp_path / "enough").touch()
+        raise ZeroDivisionError("planted")
+
+    monkeypatch.setattr(Rebalancer, "move", failing)
+    monkeypatch.setattr(rebalancing, "_LEAST_WINDOW_S", 0.005)
+    report = ran(tmp_path)
+    assert report.result("sink") and not report.statistics.scaled
+    assert caplog.text.count("bolts stay where they are from now on: planted") == 1
+
+
+def test_a_bolt_has_no_more_tasks_than_can_be_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "usable_cores", lambda: 200)
+    plan = plan_with()
+    assert [len(plan.tasks_of(name)) for name in ("pieces", "counted")] == [MOST_CHOSEN, MOST_CHOSEN]
 
 
 def plan_with(**options: Any) -> Plan:
