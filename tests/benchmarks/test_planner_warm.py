@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.planner import beside, validate
+from benchmarks.planner import beside, by_itself, validate
 from benchmarks.planner.beside import Measured, as_object, faster, lines, raced, to_default
 from benchmarks.planner.candidates import DEFAULT, FOUND, Target, candidates
 from benchmarks.planner.rates import Interval, interval, ratio
@@ -156,3 +156,10 @@ def test_an_input_that_ends_too_early_is_refused() -> None:
     profiler = Warm(["run", TARGET, "-o", "numbers.count=10"], 1.0, 1, 0.5)
     with pytest.raises(RunFailed, match="ended"):
         profiler.measure(Deployment({"numbers": (0,), "slow": (0,), "count": (0,)}))
+
+
+def test_runs_that_move_by_themselves_are_counted_beside_others(capsys: pytest.CaptureFixture[str]) -> None:
+    by_itself.main([TARGET, "--warm-up", "0.2", "--counted", "0.5", "--times", "1"])
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split("  ")[0].strip() for line in lines[1:]] == ["auto", "--workers 2", "as configured"]
+    assert lines[1].endswith("auto is 1.00 times as fast")
