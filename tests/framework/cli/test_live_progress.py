@@ -197,7 +197,7 @@ def test_without_a_terminal_there_are_lines(kind: str, process: Process) -> None
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
-    ("kind", "options"), [*((kind, ("-t", "0.1")) for kind in KINDS), ("inline", ("--max-tuples", "1"))]
+    ("kind", "options"), [*((kind, ("-t", "1")) for kind in KINDS), ("inline", ("--max-tuples", "1"))]
 )
 def test_who_did_not_return_is_blamed_for_an_unfinished_drain(
     kind: str, options: tuple[str, ...], process: Process
