@@ -25,9 +25,9 @@ def movable_bolts(
 ) -> Iterator[str]:
     """The ids of the bolts that the run moves by itself.
 
-    These are all that can be scaled while it runs, but for those on whose tasks a controller decides, those
-    that have a process or a thread to themselves, and those each of whose tasks gets every tuple: more tasks
-    than one would only do more.
+    These are all that can be scaled while it runs, but for those that may have one task only, those on whose
+    tasks a controller decides, those that have transactions, or a process or a thread to themselves, and
+    those each of whose tasks gets every tuple: more tasks than one would only do more.
 
     Args:
         topology: a valid topology.
@@ -38,12 +38,13 @@ def movable_bolts(
     """
     if not is_auto(settings) or kind is not WorkerKind.PROCESS or workers_of(settings) == 1:
         return
-    if settings["viper.merge.layer"] != MergeLayer.COMMUNICATION:
+    if settings["viper.merge.layer"] != MergeLayer.COMMUNICATION or settings["viper.key.groups"] == 1:
         return
     for bolt in topology.bolts:
         copied = any(found.grouping.kind is GroupingKind.ALL for found in bolt.inputs)
-        apart = traits[bolt.id].isolated or confs[bolt.id]["viper.blocking"]
-        if copied or apart or confs[bolt.id][CONTROLLER] is not None:
+        own, conf = traits[bolt.id], confs[bolt.id]
+        apart = own.isolated or conf["viper.blocking"] or own.tables
+        if copied or apart or conf[CONTROLLER] is not None or conf[MOST] == 1:
             continue
         if not obstacles(topology, settings, confs, traits, bolt):
             yield bolt.id

@@ -9,7 +9,7 @@ from itertools import combinations
 from framework.costs import Deployment, Shape
 from framework.planning import Plan
 from framework.profiling import shape_of
-from framework.routing import TaskSet
+from framework.routing import MOST_CHOSEN, TaskSet
 
 Sets = Mapping[str, TaskSet]
 """For each bolt that can be scaled which of its tasks get tuples."""
@@ -41,15 +41,15 @@ class Movable:
 
     def choices(self, name: str) -> Iterator[TaskSet]:
         """The sets of tasks that a component may have: one task at most for each worker."""
-        first = self._first(name)
+        first = self.first(name)
         for count in range(1, len(first) + 1):
             for some in combinations(first.values(), count):
                 yield TaskSet.of(some)
 
     def nearby(self, name: str, now: TaskSet) -> Iterator[TaskSet]:
         """The sets of tasks with one worker more, less, or another one."""
-        first = self._first(name)
-        used = {self.places[name][index] for index in now}
+        first = self.first(name)
+        used = {self.places[name][index] for index in now} & first.keys()
         kept = frozenset(first[worker] for worker in used)
         for worker, task in first.items():
             if worker in used:
@@ -60,10 +60,10 @@ class Movable:
             else:
                 yield TaskSet.of(kept | {task})
 
-    def _first(self, name: str) -> dict[int, int]:
-        """By worker the index of the component's first task there."""
+    def first(self, name: str) -> dict[int, int]:
+        """By worker the index of a component's first task there, of those that may be chosen."""
         found: dict[int, int] = {}
-        for index, place in enumerate(self.places[name]):
+        for index, place in enumerate(self.places[name][:MOST_CHOSEN]):
             found.setdefault(place, index)
         return found
 

@@ -23,6 +23,7 @@ BUSY: Final = 0.7
 """The part of its time for which the busiest worker computes in a run that its workers hold back. One whose
 spouts bring less than could be processed gains nothing by a change."""
 MOST_DOUBLINGS: Final = 6
+"""Of the time between two changes."""
 _T_95: Final = 2.8
 """Of Student's distribution, for 95 % of intervals around the mean of five values."""
 
@@ -97,8 +98,7 @@ class Rebalancer:
     def saw(self, sets: Sets, window: Sample) -> None:
         """These tasks got tuples for a whole window, in which that was done."""
         self._since += 1
-        deployment = self._movable.deployment(sets)
-        self._history.add(deployment, window)
+        self._history.add(self._movable.deployment(sets), window)
 
     def move(self, now_s: float, sets: Sets) -> Move | None:
         """What is worth changing now.

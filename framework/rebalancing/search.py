@@ -50,15 +50,9 @@ def fastest(
 def _starts(movable: Movable, now: Sets) -> Iterator[Sets]:
     yield now
     for worker in range(movable.workers):
-        on_one = {}
-        for name in movable.free:
-            places = movable.places[name]
-            on_one[name] = TaskSet.of([places.index(worker)]) if worker in places else now[name]
-        yield {**now, **on_one}
-    everywhere = {
-        name: [places.index(place) for place in set(places)] for name, places in movable.places.items()
-    }
-    yield {**now, **{name: TaskSet.of(everywhere[name]) for name in movable.free}}
+        there = {name: movable.first(name).get(worker) for name in movable.free}
+        yield {**now, **{name: TaskSet.of([task]) for name, task in there.items() if task is not None}}
+    yield {**now, **{name: TaskSet.of(movable.first(name).values()) for name in movable.free}}
 
 
 def _climbed(movable: Movable, sets: Sets, rank: Callable[[Sets], Rank]) -> Sets:

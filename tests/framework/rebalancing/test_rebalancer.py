@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 
 from framework.costs import Deployment
-from framework.rebalancing import LEAST_GAIN, Rebalancer, history, rebalancer
+from framework.rebalancing import LEAST_GAIN, Rebalancer, history, rebalancer, search
 from tests.framework.rebalancing.world import World, costs
 
 INTERVAL_S = 30.0
@@ -133,3 +133,14 @@ def _is_restless(world: World) -> bool:
     except AssertionError:
         return True
     return False
+
+
+@pytest.mark.parametrize("workers", [2, 3, 4])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_climbing_comes_about_as_high_as_going_through_all(
+    workers: int, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = World(workers, costs(random.Random(seed)), seed)
+    monkeypatch.setattr(search, "MOST_GONE_THROUGH", 0)
+    found = search.fastest(world.movable, world.sets, world.predicted, lambda deployment: 1.0)
+    assert world.rate(found) >= 0.9 * world.best()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 
-from framework.costs import ComponentCost, Deployment, Machine, Profile, StreamCost, predict
+from framework.costs import ComponentCost, Deployment, Machine, Prediction, Profile, StreamCost, predict
 from framework.costs.model import CostModel, part_of, tuples
 from framework.profiling import Sample, TaskSample, Way
 from framework.rebalancing import Movable, Rebalancer, Sets
@@ -76,8 +76,11 @@ class World:
     def rate(self, sets: Sets) -> float:
         """Tuples a second with some tasks."""
         deployment = self.movable.deployment(sets)
-        reached = predict(WORDS, self.profile, self.machine, deployment).rate * self.waiting(deployment)
-        return min(reached, self.most)
+        return min(self.predicted(deployment).rate * self.waiting(deployment), self.most)
+
+    def predicted(self, deployment: Deployment) -> Prediction:
+        """What a deployment does if nothing waits."""
+        return predict(WORDS, self.profile, self.machine, deployment)
 
     def best(self) -> float:
         """The highest rate that any tasks reach."""
@@ -102,8 +105,7 @@ class World:
         deployment = self.movable.deployment(self.sets)
         brought = self.rate(self.sets) * self._about()
         tasks, ways = self._counted(deployment, brought)
-        predicted = predict(WORDS, self.profile, self.machine, deployment).tasks
-        for (name, index), ns in predicted.items():
+        for (name, index), ns in self.predicted(deployment).tasks.items():
             task = tasks[f"{name}:{index}"]
             tasks[f"{name}:{index}"] = replace(task, cpu_ns=ns * brought * self._about())
         processed, emitted = tuples(WORDS, self.profile)

@@ -17,6 +17,7 @@ from framework.runtime import RunReport, rebalancing
 from framework.sinks import CollectingSink
 from framework.state import ValueState
 from tests.framework.runtime.pieces import plan_of
+from tests.framework.transactions.bank import Orders, Transfer
 
 CORES = 3
 MOVES = 12
@@ -190,6 +191,7 @@ def test_components_see_how_many_workers_there_are(several_cores: None) -> None:
         ({"viper__worker": "thread"}, []),
         ({"viper__merge__layer": "operator"}, []),
         ({"viper__controller": "thresholds"}, []),
+        ({"viper__key__groups": 1}, []),
         ({"viper__key__groups": 2}, ["counted", "pieces"]),
     ],
     ids=repr,
@@ -198,6 +200,22 @@ def test_what_may_not_move_stays(several_cores: None, options: Any, movable: lis
     plan = plan_with(**options)
     assert sorted(plan.movable) == movable
     assert all(len(plan.tasks_of(name)) <= 2 for name in ("counted",) if options.get("viper__key__groups"))
+
+
+def test_a_bolt_that_may_have_one_task_stays(several_cores: None) -> None:
+    builder = built()
+    builder.set_bolt("one", Pieces).shuffle_grouping("source").add_configuration("viper.parallelism.max", 1)
+    plan, _ = plan_of(builder, enough="", topology__workers="auto", viper__worker=None)
+    assert plan.movable == plan.scalable.keys() == {"pieces", "counted"}
+
+
+def test_a_bolt_with_transactions_stays_though_it_is_stateless(several_cores: None) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("orders", Orders([]))
+    transfer = builder.set_bolt("transfer", Transfer).shuffle_grouping("orders")
+    transfer.add_configuration("viper.stateless", True)
+    plan, _ = plan_of(builder, topology__workers="auto", viper__worker=None)
+    assert not plan.movable and len(plan.tasks_of("transfer")) == 1
 
 
 def test_one_core_has_one_worker(monkeypatch: pytest.MonkeyPatch) -> None:
