@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Profile, plan, measure, and print."""
     given = _arguments(arguments)
     target = given_target(given)
-    profiler = Warm(command_of(given), given.counted, given.workers, given.warm_up)
+    profiler = Warm(command_of(given), given.counted, given.workers, warm_up_s=given.warm_up)
     profile = _profiled(target, profiler, given) if given.profile is None else load(given.profile).profile
     plans = candidates(target, profile, given.optimizer, given.random, given.seed)
     before = os.getloadavg()[0]

@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         Candidate({}, f"--workers {given.workers}", ["--workers", str(given.workers)]),
         Candidate({}, "as configured", []),
     ]
-    profiler = Warm(command_of(given), given.counted, given.workers, given.warm_up)
+    profiler = Warm(command_of(given), given.counted, given.workers, warm_up_s=given.warm_up)
     before = os.getloadavg()[0]
     measured = profiler.measured(plans, given.times, lambda told: print(told, file=sys.stderr, flush=True))
     print(f"load of the machine {before:.1f} before and {os.getloadavg()[0]:.1f} behind")

@@ -10,21 +10,33 @@ the profile is fitted to, are counted behind their first S seconds, for ``--seco
 last as long. Rates can only be compared on a machine that does nothing else. So the load of the machine is
 printed too: where it is above the number of cores, that comparison means nothing.
 
-    python -m benchmarks.planner.validate [TARGET] [--plans 8] [--others 10] [--warm-up S]
+With ``--alone`` each component is run alone first. Then profiles that are fitted to the first plan, to two,
+to four and to all of them are compared, with that as their first guess and without it.
+
+    python -m benchmarks.planner.validate [TARGET] [--plans 8] [--others 10] [--warm-up S] [--alone]
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 from collections.abc import Sequence
 
+from benchmarks.planner.candidates import Target
 from benchmarks.planner.target_arguments import add_target, command_of, given_target
 from benchmarks.planner.warm import Warm
 from framework.costs import Deployment, Profile, Shape
+from framework.flux import to_flux
+from framework.planning import Plan
 from framework.profiling import Profiler, Sample, deployments, fit, machine_of
 from framework.profiling.accuracy import Comparison, compared, percentile
+from framework.profiling.alone import PLACES, Alone
+from framework.topology import Topology
+
+FEW = (1, 2, 4)
+"""Plans that profiles are fitted to where it is asked what a first guess is good for."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -34,9 +46,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     shape = target.shape
     plans = deployments(shape, target.fixed, given.workers, given.plans + given.others, given.seed)
     how = command_of(given), given.seconds, given.workers
-    profiler = Profiler(*how) if given.warm_up is None else Warm(*how, given.warm_up)
+    profiler = Profiler(*how) if given.warm_up is None else Warm(*how, warm_up_s=given.warm_up)
     before = os.getloadavg()[0]
     print(f"seed {given.seed}; {given.plans} plans to fit, {len(plans) - given.plans} others", flush=True)
+    guess = _alone(target, given).guess(plans[0], _tell) if given.alone else None
     known = profiler.measured(plans[: given.plans], given.runs, _tell)
     others = profiler.measured(plans[given.plans :], given.times, _tell)
     samples = [sample for of_plan in known.values() for sample in of_plan]
@@ -47,8 +60,27 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(f"load of the machine {before:.1f} before and {os.getloadavg()[0]:.1f} behind, on {cores} cores")
     _print_errors("with a term for runs", with_runs)
     _print_errors("without it", without)
+    if guess is not None:
+        for count in sorted({min(few, given.plans) for few in (*FEW, given.plans)}):
+            some = [sample for number in range(count) for sample in known[number]]
+            for name, first in (("no guess", None), ("alone first", guess)):
+                found = fit(shape, some, guess=first).profile
+                errors = _compared(shape, found, given.workers, plans[given.plans :], others)
+                _print_errors(f"{count} plans, {name}", errors)
     _print_plans(plans[given.plans :], with_runs)
     _print_lengths(with_runs)
+
+
+def _alone(target: Target, given: argparse.Namespace) -> Alone:
+    """What measures the components of a target one by one."""
+    options = {**target.options, **PLACES}
+    part = [text for key, value in options.items() for text in ("-o", f"{key}={json.dumps(value)}")]
+    whole = Profiler(command_of(given), given.seconds, given.workers)
+
+    def planned(topology: Topology) -> Plan:
+        return Target(topology, options, given.workers).plan()
+
+    return Alone(target.topology, whole, part, planned, to_flux)
 
 
 def _compared(
@@ -101,6 +133,7 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
         parser.add_argument(f"--{name}", type=int, default=value)
     parser.add_argument("--seconds", type=float, default=3.0, help="of a run, behind its warm-up (3)")
     parser.add_argument("--warm-up", type=float, help="seconds that do not count; else whole runs do")
+    parser.add_argument("--alone", action="store_true", help="ask what components alone are good for")
     return parser.parse_args(arguments)
 
 

@@ -26,6 +26,8 @@ _log = logging.getLogger("viperstorm.run")
 
 SOCKET = "control"
 """Its name in the folder."""
+_COMING = "control.coming"
+"""The same until it can be connected to: whoever finds a socket gets an answer."""
 _LONGEST_PATH = 100
 """Bytes of a path that a socket's address has room for on every system."""
 _LAST_ANSWERS_S = 5.0
@@ -43,15 +45,15 @@ def answering(folder: Path, commands: Mapping[str, Command]) -> Iterator[None]:
             answer holds, or raises a `ViperError`. Those that are going on when the block ends may still
             answer.
     """
-    with contextlib.suppress(FileNotFoundError):
-        (folder / SOCKET).unlink()
+    (folder / _COMING).unlink(missing_ok=True)
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     answers: list[threading.Thread] = []
     with contextlib.closing(listening):
-        with _address_of(folder) as address:
+        with _address_of(folder, _COMING) as address:
             listening.bind(address)
-        os.chmod(folder / SOCKET, 0o600)
+        os.chmod(folder / _COMING, 0o600)
         listening.listen()
+        os.replace(folder / _COMING, folder / SOCKET)
         arguments = (listening, commands, answers)
         accepting = threading.Thread(target=_accept, args=arguments, name="viper-control", daemon=True)
         accepting.start()
@@ -91,7 +93,7 @@ def ask(
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
         line.settimeout(within_s)
         try:
-            with _address_of(folder) as address:
+            with _address_of(folder, SOCKET) as address:
                 line.connect(address)
             line.sendall(json.dumps({"command": command, "arguments": arguments}).encode() + b"\n")
             answer = json.loads(_line_from(line))
@@ -104,15 +106,15 @@ def ask(
 
 
 @contextmanager
-def _address_of(folder: Path) -> Iterator[str]:
-    """A path of the socket that is short enough for a system that has few bytes for it."""
-    path = folder / SOCKET
+def _address_of(folder: Path, name: str) -> Iterator[str]:
+    """A path of a socket that is short enough for a system that has few bytes for it."""
+    path = folder / name
     if len(os.fsencode(path)) <= _LONGEST_PATH:
         yield str(path)
         return
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        yield f"/proc/self/fd/{descriptor}/{SOCKET}"
+        yield f"/proc/self/fd/{descriptor}/{name}"
     finally:
         os.close(descriptor)
 

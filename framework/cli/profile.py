@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ import click
 
 from framework.cli.choices import Choices, with_choices
 from framework.cli.messages import note
-from framework.cli.opening import accepted, chosen, open_target
+from framework.cli.opening import accepted, chosen, open_target, settings_of
 from framework.cli.parameters import target_argument
 from framework.cli.table import table
 from framework.prints import prints_to_stderr
@@ -19,7 +20,10 @@ from framework.prints import prints_to_stderr
 if TYPE_CHECKING:
     from framework.costs import Profile, Shape
     from framework.costs.machine import Machine
-    from framework.profiling import Profiling
+    from framework.planning import Plan
+    from framework.profiling import Profiler, Profiling
+    from framework.profiling.alone import Alone
+    from framework.topology import Topology
 
 
 @click.command()
@@ -58,6 +62,12 @@ if TYPE_CHECKING:
     "-w", "--workers", type=click.IntRange(min=1), default=2, show_default=True, help="Workers of the plans."
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="What plans are drawn from.")
+@click.option(
+    "--alone/--no-alone",
+    default=True,
+    show_default=True,
+    help="Measure each component alone first, on input that is recorded.",
+)
 def profile(
     target: str | None,
     choices: Choices,
@@ -67,12 +77,14 @@ def profile(
     seconds: float,
     workers: int,
     seed: int,
+    alone: bool,
 ) -> None:
     """Measure what the components of TARGET cost, and write it to a file.
 
     TARGET is run several times, in different plans, with its own spouts and sinks: files and tables are
-    written each time. What sinks print is dropped.
+    written each time. What sinks print is dropped. Each component is run alone first, for a guess.
     """
+    from framework.costs import Profile
     from framework.costs.file import ProfileFile, save
     from framework.planning import make_plan
     from framework.profiling import Profiler, deployments, machine_of, shape_of
@@ -86,10 +98,30 @@ def profile(
     shape, path = shape_of(plan, workers), output or Path(f"{plan.topology.name}.profile.yaml")
     plans = deployments(shape, fixed_tasks(plan), workers, count, seed)
     profiler = Profiler(["run", target, *_arguments(choices)], seconds, workers)
-    done = profiler.profile(shape, plans, runs, note)
+    guess = _alone(plan.topology, profiler, choices).guess(plans[0], note) if alone else None
+    done = profiler.profile(shape, plans, runs, note, guess)
     save(path, ProfileFile(plan.topology.name, _rounded(done.fitted.profile), hardware()))
-    click.echo("\n".join(_lines(shape, done, machine_of(workers))))
+    click.echo("\n".join(_lines(shape, done, machine_of(workers), guess or Profile({}))))
     note(f"written to {path}")
+
+
+def _alone(topology: Topology, whole: Profiler, choices: Choices) -> Alone:
+    """What measures the components of a topology one by one."""
+    from framework.errors import TopologyError
+    from framework.flux import to_flux
+    from framework.planning import make_plan
+    from framework.profiling.alone import PLACES, Alone
+
+    # What loads and chooses the target says nothing of the files that take its place.
+    choices = replace(choices, name=None, properties=None, strict_flux=False).also(PLACES)
+
+    def planned(part: Topology) -> Plan:
+        settings, problems = settings_of(part, choices)
+        if errors := [problem for problem in problems if not problem.warning]:
+            raise TopologyError(errors)
+        return make_plan(part, settings)
+
+    return Alone(topology, whole, list(_arguments(choices)), planned, to_flux)
 
 
 def _arguments(choices: Choices) -> Iterator[str]:
@@ -116,13 +148,12 @@ def _rounded(profile: Profile) -> Profile:
     return rounded(profile, 6)
 
 
-def _lines(shape: Shape, done: Profiling, machine: Machine) -> Iterator[str]:
+def _lines(shape: Shape, done: Profiling, machine: Machine, alone: Profile) -> Iterator[str]:
     from framework.profiling.accuracy import compared, percentile
 
     found = done.fitted.profile
-    yield from table(
-        ("component", "ns", "stream", "tuples out", "bytes", "encode ns", "decode ns"), _rows(shape, found)
-    )
+    head = ("component", "ns", "alone", "stream", "tuples out", "bytes", "encode ns", "decode ns")
+    yield from table(head, _rows(shape, found, alone))
     yield ""
     yield f"a run of tuples from one of several sources takes {found.run_ns:,.0f} ns"
     errors = [
@@ -134,16 +165,18 @@ def _lines(shape: Shape, done: Profiling, machine: Machine) -> Iterator[str]:
     )
 
 
-def _rows(shape: Shape, profile: Profile) -> Sequence[Sequence[object]]:
+def _rows(shape: Shape, profile: Profile, alone: Profile) -> Sequence[Sequence[object]]:
     rows: list[Sequence[object]] = []
     for name in shape.names:
         cost = profile.components[name]
+        own = f"{alone.components[name].ns:,.0f}" if name in alone.components else ""
+        first = (name, f"{cost.ns:,.0f}", own)
         rows += [
             (
-                *((name, f"{cost.ns:,.0f}") if not number else ("", "")),
+                *(first if not number else ("", "", "")),
                 *(stream, f"{of.selectivity:.4g}", f"{of.size:,.0f}"),
                 *(f"{of.encode_ns:,.0f}", f"{of.decode_ns:,.0f}"),
             )
             for number, (stream, of) in enumerate(cost.streams.items())
-        ] or [(name, f"{cost.ns:,.0f}", "", "", "", "", "")]
+        ] or [(*first, "", "", "", "", "")]
     return rows

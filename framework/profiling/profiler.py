@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from framework.costs import Deployment, Shape
+from framework.costs import Deployment, Profile, Shape
 from framework.errors import ViperError
 from framework.profiling.fitting import Fit, fit
 from framework.profiling.plans import options_of
@@ -41,16 +42,30 @@ class Profiler:
         command: of a run, but for its plan: ``viper run TARGET`` with the user's options, as arguments.
         seconds: after which a run is drained.
         workers: places of the plans.
+        paths: folders that a run can import from, beside its own.
     """
 
     command: Sequence[str]
     seconds: float
     workers: int
+    paths: Sequence[str] = ()
 
     def profile(
-        self, shape: Shape, plans: Sequence[Deployment], rounds: int, tell: Callable[[str], None]
+        self,
+        shape: Shape,
+        plans: Sequence[Deployment],
+        rounds: int,
+        tell: Callable[[str], None],
+        guess: Profile | None = None,
     ) -> Profiling:
         """Measure all plans in turn, round after round, and fit.
+
+        Args:
+            shape: the topology's.
+            plans: what is run.
+            rounds: how often.
+            tell: how far it is.
+            guess: what costs are expected to be, see `fit`.
 
         Raises:
             RunFailed: one of the runs did.
@@ -58,7 +73,7 @@ class Profiler:
         """
         found = self.measured(plans, rounds, tell)
         samples = [sample for of_plan in found.values() for sample in of_plan]
-        return Profiling(plans, found, fit(shape, samples))
+        return Profiling(plans, found, fit(shape, samples, guess=guess))
 
     def measured(
         self, plans: Sequence[Deployment], rounds: int, tell: Callable[[str], None]
@@ -86,6 +101,14 @@ class Profiler:
         Raises:
             RunFailed: it ended with an error.
         """
+        return sample_of(self.report(plan))
+
+    def report(self, plan: Deployment) -> Mapping[str, Any]:
+        """What one run of a plan reports, as `viper run --report` writes it.
+
+        Raises:
+            RunFailed: it ended with an error.
+        """
         with tempfile.TemporaryDirectory(prefix="viper-profile-") as folder:
             report = Path(folder) / "report.json"
             options = options_of(plan, self.workers)
@@ -98,9 +121,17 @@ class Profiler:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
+                env=self._environment(),
             )
             if ran.returncode:
                 told = ran.stderr.decode(errors="replace").strip()
                 raise RunFailed(f"a run ended with status {ran.returncode}, with the plan {options}:\n{told}")
-            read: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))
-            return sample_of(read)
+            read: Mapping[str, Any] = json.loads(report.read_text(encoding="utf-8"))
+            return read
+
+    def _environment(self) -> dict[str, str] | None:
+        if not self.paths:
+            return None
+        known = os.environ.get("PYTHONPATH")
+        paths = [*self.paths, *([known] if known else [])]
+        return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}

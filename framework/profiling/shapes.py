@@ -45,9 +45,9 @@ def shape_of(plan: Plan, most: int) -> Shape:
         raise CannotBeModelled(f"{plan.topology.name}: there is no model of its costs: " + "; ".join(reasons))
     depth = {task.component: task.depth for task in plan.tasks}
     ordered = sorted(plan.topology.components, key=lambda component: depth[component.id])
+    fixed = fixed_tasks(plan)
     nodes = tuple(
-        Node(c.id, c.role is Role.SPOUT, most if _is_free(plan, c) else len(plan.tasks_of(c.id)))
-        for c in ordered
+        Node(c.id, c.role is Role.SPOUT, fixed.get(c.id) or _at_most(most, c, plan)) for c in ordered
     )
     return Shape(nodes, tuple(_flow(plan, subscription) for subscription in plan.subscriptions))
 
@@ -102,6 +102,15 @@ def _is_free(plan: Plan, component: ComponentSpec) -> bool:
     of_tasks = any(state.per != "key" for state in traits.states)
     declared = traits.stateless or (traits.keyed and not of_tasks and kinds == {GroupingKind.FIELDS})
     return declared or len(plan.tasks_of(component.id)) > 1
+
+
+def _at_most(most: int, component: ComponentSpec, plan: Plan) -> int:
+    """Tasks that a component may have: with a fields grouping, no more than there are groups of keys."""
+    conf = plan.confs[component.id]
+    has_keys = any(given.grouping.kind is GroupingKind.FIELDS for given in component.inputs)
+    return (
+        min(most, conf["viper.key.groups"]) if has_keys and conf["viper.grouping.hash"] == "stable" else most
+    )
 
 
 def _flow(plan: Plan, subscription: Subscription) -> Flow:

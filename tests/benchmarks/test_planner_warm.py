@@ -128,7 +128,7 @@ def test_no_plan_is_faster_than_one_that_is_the_best() -> None:
 
 @pytest.mark.slow
 def test_a_plan_that_is_planted_is_measured_to_be_faster() -> None:
-    measured = Warm(["run", TARGET], 0.3, 2, 0.2)
+    measured = Warm(["run", TARGET], 0.3, 2, warm_up_s=0.2)
     bad = Candidate({"numbers": (0,), "slow": (0,), "count": (0,)}, FOUND)
     usual = Candidate(bad.tasks, DEFAULT, ())
     planted = Candidate({"numbers": (0,), "slow": (0,), "count": (0,)}, "planted", ("-o", "planted=1"))
@@ -153,7 +153,7 @@ def test_the_programs_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_an_input_that_ends_too_early_is_refused() -> None:
-    profiler = Warm(["run", TARGET, "-o", "numbers.count=10"], 1.0, 1, 0.5)
+    profiler = Warm(["run", TARGET, "-o", "numbers.count=10"], 1.0, 1, warm_up_s=0.5)
     with pytest.raises(RunFailed, match="ended"):
         profiler.measure(Deployment({"numbers": (0,), "slow": (0,), "count": (0,)}))
 

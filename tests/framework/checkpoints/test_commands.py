@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -149,6 +150,23 @@ def test_a_folder_whose_path_is_long(tmp_path: Path) -> None:
         with pytest.raises(SuspendError, match="the run does not know what to do for"):
             ask(folder, "play")
     assert not folder.joinpath(SOCKET).exists()
+
+
+def test_whoever_finds_the_socket_is_answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Watched(socket.socket):
+        def listen(self, *backlog: int) -> None:
+            assert not tmp_path.joinpath(SOCKET).exists()
+            super().listen(*backlog)
+            begun.append(True)
+
+    begun: list[bool] = []
+    monkeypatch.setattr(socket, "socket", Watched)
+    with locked(tmp_path):
+        for _ in range(2):  # the second time in a place that a killed run has left
+            with answering(tmp_path, {"work": lambda: {"done": 1}}):
+                assert ask(tmp_path, "work") == {"done": 1}
+            tmp_path.joinpath("control.coming").touch()
+    assert begun == [True, True]
 
 
 def test_a_run_that_does_not_answer(tmp_path: Path) -> None:

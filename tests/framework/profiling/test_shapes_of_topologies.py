@@ -71,6 +71,17 @@ def test_other_topologies_have_shapes_in_the_order_of_the_stream(name: str) -> N
         assert node.most == fixed_tasks(plan).get(node.name, 3)
 
 
+@pytest.mark.parametrize(("hashed", "most"), [("stable", 2), ("storm", 4)])
+def test_keys_are_divided_among_no_more_tasks_than_there_are_groups(hashed: str, most: int) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Source)
+    builder.set_bolt("spread", Stateless).shuffle_grouping("source")
+    builder.set_bolt("keyed", Stateless).fields_grouping("spread", ["value"])
+    plan = planned(builder.build("keys"), viper__key__groups=2, viper__grouping__hash=hashed)
+    found = {node.name: node.most for node in shape_of(plan, 4).nodes}
+    assert found == {"source": 1, "spread": 4, "keyed": most}
+
+
 def test_the_run_of_a_shuffle_is_its_turn() -> None:
     builder = TopologyBuilder()
     builder.set_spout("source", Source)
