@@ -32,7 +32,7 @@ from framework.flux import to_flux
 from framework.planning import Plan
 from framework.profiling import Profiler, Sample, deployments, fit, machine_of
 from framework.profiling.accuracy import Comparison, compared, percentile
-from framework.profiling.alone import PLACES, Alone
+from framework.profiling.alone import OF_PARTS, Alone
 from framework.topology import Topology
 
 FEW = (1, 2, 4)
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _alone(target: Target, given: argparse.Namespace) -> Alone:
     """What measures the components of a target one by one."""
-    options = {**target.options, **PLACES}
+    options = {**target.options, **OF_PARTS}
     part = [text for key, value in options.items() for text in ("-o", f"{key}={json.dumps(value)}")]
     whole = Profiler(command_of(given), given.seconds, given.workers)
 

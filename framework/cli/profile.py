@@ -110,10 +110,10 @@ def _alone(topology: Topology, whole: Profiler, choices: Choices) -> Alone:
     from framework.errors import TopologyError
     from framework.flux import to_flux
     from framework.planning import make_plan
-    from framework.profiling.alone import PLACES, Alone
+    from framework.profiling.alone import OF_PARTS, Alone
 
     # What loads and chooses the target says nothing of the files that take its place.
-    choices = replace(choices, name=None, properties=None, strict_flux=False).also(PLACES)
+    choices = replace(choices, name=None, properties=None, strict_flux=False).also(OF_PARTS)
 
     def planned(part: Topology) -> Plan:
         settings, problems = settings_of(part, choices)

@@ -32,10 +32,15 @@ from framework.topology import (
     class_path,
 )
 
-PLACES: Mapping[str, object] = {"viper.placement": "round-robin", "viper.tasks": {}}
-"""Configuration that names components, as it has to be where most of them are missing."""
-_RECORDED_S = 1.0
-"""Seconds of the run that is recorded, at most; it takes some 100 bytes for each tuple on the disk."""
+OF_PARTS: Mapping[str, object] = {
+    "viper.placement": "round-robin",
+    "viper.tasks": {},
+    "viper.jumbo.linger.ms": 20,
+}
+"""Configuration of all parts of a topology: nothing that names components, most of which are missing, and
+time for a recorded spout, which is slower than others, to fill a jumbo tuple."""
+_AT_MOST_S = 1.0
+"""Seconds of each run; the one that is recorded takes some 100 bytes of the disk for each tuple."""
 _ITS_SPOUT = "{}-recorded"
 _AS_COLUMNS = PythonImplementation(ObjectDef(class_path(AsColumns)))
 _NOTHING = PythonImplementation(ObjectDef(class_path(Nothing)))
@@ -85,8 +90,9 @@ class Alone:
     def _recorded(self, folder: Path, inline: Deployment, tell: Callable[[str], None]) -> Recorded:
         path = folder / "recording.viper"
         tell("a run is recorded")
-        seconds = min(self.whole.seconds, _RECORDED_S)
-        recorder = replace(self.whole, command=[*self.whole.command, "--record", str(path)], seconds=seconds)
+        recorder = replace(
+            self.whole, command=[*self.whole.command, "--record", str(path)], seconds=self._seconds
+        )
         report = recorder.report(inline)
         return Recorded(path, any(counted["tracked"] for counted in report["components"].values()))
 
@@ -96,13 +102,20 @@ class Alone:
         file.write_text(self.printed(topology), encoding="utf-8")
         shape = shape_of(self.planned(topology), 1)
         profiler = replace(
-            self.whole, command=["run", str(file), *self.part], paths=self.topology.import_paths
+            self.whole,
+            command=["run", str(file), *self.part],
+            seconds=self._seconds,
+            paths=self.topology.import_paths,
         )
         plans = list(plans_around(shape, name, self.whole.workers))
         found = profiler.measured(plans, 1, lambda text: tell(f"{name} alone, {text}"))
         samples = [sample for of_plan in found.values() for sample in of_plan]
         # Runs are as long in each of these plans, so nothing tells what they take from what tuples do.
         return fit(shape, samples, with_runs=False).profile
+
+    @property
+    def _seconds(self) -> float:
+        return min(self.whole.seconds, _AT_MOST_S)
 
 
 @dataclass(frozen=True)
@@ -134,7 +147,7 @@ def alone(topology: Topology, name: str, recording: Recorded) -> Topology:
             made += _source(other, component, recording)
         elif inputs := tuple(given for given in other.inputs if given.source == name):
             made.append(ComponentSpec(other.id, Role.BOLT, _NOTHING, (), inputs))
-    config = {**topology.config, **PLACES}
+    config = {**topology.config, **OF_PARTS}
     if sources:
         config["viper.time"] = "event"
     return replace(topology, components=tuple(made), config=config)

@@ -6,6 +6,7 @@ from framework.recording.header import Header
 from framework.recording.reading import Recorded, Recording
 from framework.recording.replay import RecordedInput, ReplaySource, check_replayable, replay_ticks
 from framework.recording.scale_changes import ScaleChange, append_change
+from framework.recording.spout import RecordedSpout
 from framework.recording.ticks import ReplayTicks, Tick, TickKind
 from framework.recording.writing import Recorder, RecordingWriter, TaskRecorder
 from viper.jumbo import Emission
@@ -17,6 +18,7 @@ __all__ = [
     "Hop",
     "Recorded",
     "RecordedInput",
+    "RecordedSpout",
     "Recorder",
     "Recording",
     "RecordingError",

@@ -18,7 +18,7 @@ CONFIG: Mapping[str, Any] = {
     "viper.timestamp.late": "error",
 }
 """A `RecordedSpout` gives each tuple its time at the emit, whatever the topology says of other spouts."""
-_AT_ONCE = 256
+_AT_ONCE = 1000
 """Tuples that a call of `RecordedSpout.next_tuple` emits."""
 _LAST_US = (1 << 62) - 2
 """The latest time that an emit may give; what a task emitted at the end of all input stands behind it."""

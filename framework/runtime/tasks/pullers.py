@@ -37,6 +37,8 @@ class Puller(ABC):
         self._linger_s = linger_s
         self._slice_end_s = 0.0
         """Monotonic time in seconds at which no more is to be asked for in this slice."""
+        self._lingered_at_s = 0.0
+        """The same from which on what was emitted in a call is handed on before the call returns."""
         self._emitted_before_call = 0
         self.is_asking = False
         """Whether the spout is being asked for tuples."""
@@ -62,14 +64,14 @@ class Puller(ABC):
 
     def begin_slice(self, now_s: float) -> None:
         """Go on until a linger time after a monotonic time in seconds."""
-        self._slice_end_s = now_s + self._linger_s
+        self._slice_end_s = self._lingered_at_s = now_s + self._linger_s
 
-    def is_slice_over(self, now_s: float) -> bool:
-        """Whether no more is to be asked for in this slice, at a monotonic time in seconds."""
-        return now_s >= self._slice_end_s
+    def has_lingered(self, now_s: float) -> bool:
+        """Whether it is time to hand on what was emitted, at a monotonic time in seconds."""
+        return now_s >= self._lingered_at_s
 
     def end_slice(self) -> None:
-        """Ask for no more in this slice."""
+        """Ask for no more in this slice; what the call that is going on emits may still linger."""
         self._slice_end_s = 0.0
 
     @property

@@ -340,7 +340,7 @@ class SpoutTask(CheckpointedSpout):
         puller, now_s = self._puller, time.monotonic()
         if puller is None or not puller.is_asking:
             self._flows()
-        elif puller.waiting > self._asking.spill_above or puller.is_slice_over(now_s):
+        elif puller.waiting > self._asking.spill_above or puller.has_lingered(now_s):
             puller.begin_slice(now_s)
             self._aligned.look_in_call()
             self._flows()

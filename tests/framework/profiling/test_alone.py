@@ -18,7 +18,7 @@ from framework.costs import ComponentCost, Deployment, Flow, Node, Profile, Shap
 from framework.flux import to_flux
 from framework.planning import Plan, make_plan
 from framework.profiling import Profiler, RunFailed
-from framework.profiling.alone import PLACES, Alone, Recorded, alone, plans_around, together
+from framework.profiling.alone import OF_PARTS, Alone, Recorded, alone, plans_around, together
 from framework.profiling.standins import AsColumns, Nothing
 from framework.recording import Recording
 from framework.recording.spout import RecordedSpout
@@ -224,7 +224,7 @@ class Told(Profiler):
 
 
 def planned(topology: Topology) -> Plan:
-    settings, problems = resolve(topology, options=PLACES)
+    settings, problems = resolve(topology, options=OF_PARTS)
     assert not problems, json.dumps(list(map(str, problems)))
     return make_plan(topology, settings)
 

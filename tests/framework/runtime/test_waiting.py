@@ -200,6 +200,22 @@ def test_memory_does_not_grow_with_the_speed_of_a_source(monkeypatch: pytest.Mon
         assert 0 < most <= 3 * 8192
 
 
+def test_a_call_that_emits_much_hands_it_on_in_large_parts(clock: FakeClock) -> None:
+    """Also once it has emitted more than was asked for, so that no more calls are made in this slice."""
+
+    def next_tuple(self: Any) -> None:
+        if self.storm_conf.pop("is over", False):
+            raise StopIteration
+        self.storm_conf["is over"] = True
+        for number in range(40_000):
+            self.emit([number])
+
+    report = run_built(built(polled(next_tuple)), viper__jumbo__linger__ms=5_000)
+    (sink,) = (task for task in report.statistics.tasks if task.component == "sink")
+    assert sum(given.tuples for given in sink.inputs) == 40_000
+    assert sum(given.jumbos for given in sink.inputs) < 100
+
+
 def quiet_for(polls: int) -> Callable[[Any], Any]:
     def tuples(self: Any) -> Any:
         for _ in range(polls):
