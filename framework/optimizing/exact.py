@@ -3,12 +3,13 @@
 Components are placed one after the other, each at some workers; at one of them it may have several tasks, so
 that this one has a larger share of its tuples. What is left out: plans that differ by the names of workers
 only, and all that follow a part whose bound is no better than a plan that was found. The bound of a part is
-the load of its worst worker, and no less than an even share of all work, what is not placed yet at its least.
+the load of its worst worker, with what this one gets at least of what is not placed yet, and no less than an
+even share of all work, what is not placed yet at its least.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import nsmallest
 from math import inf
@@ -16,6 +17,7 @@ from operator import add
 from typing import NamedTuple
 
 from framework.costs import Deployment, Machine
+from framework.optimizing.ahead import Ahead
 from framework.optimizing.bounds import period_of_spouts
 from framework.optimizing.problem import Found, Problem
 from framework.optimizing.remainders import Remainders
@@ -87,11 +89,16 @@ class _Search:
         self._tables = Tables(problem)
         self._cores = min(self._tables.width, problem.machine.cores)
         self._neighbours = _neighbours(self._tables)
+        last = len(self._tables.names) - 1
+        self._ends_apart = last > 0 and (last - 1, last) not in self._tables.between
+        """Whether the last two components have nothing to do with each other."""
+        self._ahead = Ahead(self._tables)
         used = 0 if _are_alike(problem.machine) else self._tables.width
         self._begin = _Part(period_of_spouts(problem), (), (0.0,) * self._tables.width, used)
         self._found, self._least = self._begin, inf
         self._remainders = Remainders(self._tables, inf, 1)
         self._kept: dict[tuple[int, ...], list[_Choice]] = {}
+        self._of_choices: dict[tuple[int, ...], list[Loads]] = {}
         self._of_fresh: dict[tuple[int, int], list[tuple[int, int]]] = {}
         self.nodes = 0
         """Parts of plans that were looked at."""
@@ -118,7 +125,11 @@ class _Search:
 
     def _follow(self, part: _Part) -> None:
         """Go through all plans that have this part, and can be better than the best one so far."""
-        is_last = len(part.chosen) + 1 == len(self._tables.names)
+        left = len(self._tables.names) - len(part.chosen)
+        if left == 2 and self._ends_apart:
+            self._end(part)
+            return
+        is_last = left == 1
         for child in sorted(self._children(part)):
             if child.bound >= self._least * SAME:
                 return
@@ -127,19 +138,58 @@ class _Search:
                 return
             self._follow(child)
 
+    def _end(self, part: _Part) -> None:
+        """The same for the last two components, of which neither changes what the other one costs.
+
+        Most parts of plans have all but one of their components, so this is a loop of its own.
+        """
+        before, to_come = sum(part.loads), self._ahead.of(part.chosen, part.loads)
+        lasts: dict[int, list[_Choice]] = {}
+        for total, choice, added, used in self._choices(part, self._least * SAME * self._cores - before):
+            if before + total >= self._least * SAME * self._cores:
+                break
+            self.nodes += 1
+            if max(map(add, to_come, added)) < self._least * SAME:
+                loads = tuple(map(add, part.loads, added))
+                nearly = _Part(part.bound, (*part.chosen, choice), loads, used)
+                if used not in lasts:
+                    lasts[used] = self._choices(nearly, inf)
+                self._complete(nearly, lasts[used])
+        self._check_nodes()
+
+    def _complete(self, part: _Part, lasts: Sequence[_Choice]) -> None:
+        """The same for the last component, whose choices are known."""
+        least = self._least * SAME
+        room = least * self._cores - sum(part.loads)
+        for total, choice, added, used in lasts:
+            if total >= room:
+                return
+            self.nodes += 1
+            worst = max(map(add, part.loads, added))
+            if worst < least:
+                bound = max(worst, (sum(part.loads) + total) / self._cores, part.bound)
+                if bound < least:
+                    loads = tuple(map(add, part.loads, added))
+                    self._found, self._least = _Part(bound, (*part.chosen, choice), loads, used), bound
+                    least = bound * SAME
+
     def _children(self, part: _Part) -> Iterator[_Part]:
         """The part with one component more, wherever that can still become the best plan."""
         least = self._least * SAME
-        placed = sum(part.loads)
+        placed, to_come = sum(part.loads), self._ahead.of(part.chosen, part.loads)
+        own = self._ahead.of_choices[len(part.chosen)]
         for total, choice, added, used in self._choices(part, least * self._cores - placed):
             if placed + total >= least * self._cores:
                 return
             self.nodes += 1
-            loads = tuple(map(add, part.loads, added))
-            worst = max(loads)
+            worst = max(map(_sum, to_come, added, own[choice]))
             if worst < least:
+                loads = tuple(map(add, part.loads, added))
                 bound = max(worst, (placed + total) / self._cores, part.bound)
                 yield _Part(bound, (*part.chosen, choice), loads, used)
+        self._check_nodes()
+
+    def _check_nodes(self) -> None:
         if self.nodes > self._most_nodes:
             raise TooLarge(f"more than {self._most_nodes} parts of plans: take a search that is not exact")
 
@@ -161,15 +211,28 @@ class _Search:
         totals = self._remainders.totals(at, part.chosen)
         if min(totals) >= room:
             return
-        before = [
-            table[part.chosen[one]] for (one, other), table in self._tables.between.items() if other == at
-        ]
+        added = self._added(at, part.chosen)
         for choice, used in self._fresh(at, part.used):
             if totals[choice] < room:
-                added = self._tables.own[at][choice]
-                for row in before:
-                    added = tuple(map(add, added, row[choice]))
-                yield totals[choice], choice, added, used
+                yield totals[choice], choice, added[choice], used
+
+    def _added(self, at: int, chosen: tuple[int, ...]) -> list[Loads]:
+        """What a component adds to the loads, by its choice.
+
+        That depends on those only that it has to do with, and is kept for parts that have these in common.
+        """
+        tables = {one: table for (one, other), table in self._tables.between.items() if other == at}
+        key = (at, *(chosen[one] for one in tables))
+        if key not in self._of_choices:
+            if len(self._of_choices) * len(self._tables.choices[at]) > MOST_PAIRS:
+                self._of_choices.clear()
+            found = self._tables.own[at]
+            for one, table in tables.items():
+                found = [
+                    tuple(map(add, own, more)) for own, more in zip(found, table[chosen[one]], strict=True)
+                ]
+            self._of_choices[key] = found
+        return self._of_choices[key]
 
     def _fresh(self, at: int, used: int) -> list[tuple[int, int]]:
         """The choices whose unused places are the first ones of these, and the places used with them."""
@@ -181,6 +244,10 @@ class _Search:
                     found.append((choice, used + len(fresh)))
             self._of_fresh[at, used] = found
         return self._of_fresh[at, used]
+
+
+def _sum(one: float, other: float, more: float) -> float:
+    return one + other + more
 
 
 def _neighbours(tables: Tables) -> list[list[int]]:
