@@ -28,7 +28,6 @@ from benchmarks.planner.candidates import Target
 from benchmarks.planner.target_arguments import add_target, command_of, given_target
 from benchmarks.planner.warm import Warm
 from framework.costs import Deployment, Profile, Shape
-from framework.flux import to_flux
 from framework.planning import Plan
 from framework.profiling import Profiler, Sample, deployments, fit, machine_of
 from framework.profiling.accuracy import Comparison, compared, percentile
@@ -80,7 +79,7 @@ def _alone(target: Target, given: argparse.Namespace) -> Alone:
     def planned(topology: Topology) -> Plan:
         return Target(topology, options, given.workers).plan()
 
-    return Alone(target.topology, whole, part, planned, to_flux)
+    return Alone(target.topology, whole, part, planned)
 
 
 def _compared(

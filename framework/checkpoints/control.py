@@ -27,7 +27,7 @@ _log = logging.getLogger("viperstorm.run")
 SOCKET = "control"
 """Its name in the folder."""
 _COMING = "control.coming"
-"""The same until it can be connected to: whoever finds a socket gets an answer."""
+"""Its name until it can be connected to, so that whoever finds it gets an answer."""
 _LONGEST_PATH = 100
 """Bytes of a path that a socket's address has room for on every system."""
 _LAST_ANSWERS_S = 5.0
@@ -45,7 +45,8 @@ def answering(folder: Path, commands: Mapping[str, Command]) -> Iterator[None]:
             answer holds, or raises a `ViperError`. Those that are going on when the block ends may still
             answer.
     """
-    (folder / _COMING).unlink(missing_ok=True)
+    for name in (SOCKET, _COMING):  # of a run that was killed
+        (folder / name).unlink(missing_ok=True)
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     answers: list[threading.Thread] = []
     with contextlib.closing(listening):

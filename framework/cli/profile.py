@@ -108,11 +108,10 @@ def profile(
 def _alone(topology: Topology, whole: Profiler, choices: Choices) -> Alone:
     """What measures the components of a topology one by one."""
     from framework.errors import TopologyError
-    from framework.flux import to_flux
     from framework.planning import make_plan
     from framework.profiling.alone import OF_PARTS, Alone
 
-    # What loads and chooses the target says nothing of the files that take its place.
+    # What loads and chooses the target does not concern the files that take its place.
     choices = replace(choices, name=None, properties=None, strict_flux=False).also(OF_PARTS)
 
     def planned(part: Topology) -> Plan:
@@ -121,7 +120,7 @@ def _alone(topology: Topology, whole: Profiler, choices: Choices) -> Alone:
             raise TopologyError(errors)
         return make_plan(part, settings)
 
-    return Alone(topology, whole, list(_arguments(choices)), planned, to_flux)
+    return Alone(topology, whole, list(_arguments(choices)), planned)
 
 
 def _arguments(choices: Choices) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """What each place gets at least of the components that are not placed yet, by the choices of those that are.
 
-A component that receives from another one either is where that one is, and takes its time there, or has what
-it receives encoded there. So a place that is nearly full has to have room left for one of the two.
+A component that receives from another one is either at the same place, where it takes its time, or makes that
+place encode what it is sent. So a place that is nearly full needs room for one of the two.
 """
 
 from __future__ import annotations

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 Alike = Mapping[int, Sequence[int]]
-"""By place those behind it that can take its part while all places before it keep theirs. So of all shares
-that differ by names of places only, there are some of which each place has at least as much as these."""
+"""By place those behind it that can take its part while all places before it keep theirs. Of shares that
+differ by names of places only, those are enough in which each place has at least as much as its own here."""
 TRIES = 20_000
 """Assignments of one place to another that are tried; exchanges that this does not find are not used."""
 
 
 def alike(matrices: Sequence[Sequence[Sequence[float]]], kinds: Sequence[object]) -> Alike:
-    """Which places are alike, however far they look.
+    """Which places can be exchanged.
 
     Args:
         matrices: what there is between each two places; an exchange keeps all of it.

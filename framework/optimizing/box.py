@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from framework.optimizing.alike import Alike
 
+ROUNDING = 1e-12
+
 
 @dataclass(frozen=True, slots=True)
 class Box:
@@ -32,12 +34,12 @@ class Box:
                 low[first] = max(low[first], low[other])
                 high[other] = min(high[other], high[first])
         spare, lacking = sum(high) - 1, 1 - sum(low)
-        if spare < 0 or lacking < 0 or any(map(float.__gt__, low, high)):
+        if min(spare, lacking) < -ROUNDING or any(map(float.__gt__, low, high)):
             return None
         pairs = list(zip(low, high, strict=True))
         return Box(
-            tuple(max(one, other - spare) for one, other in pairs),
-            tuple(min(other, one + lacking) for one, other in pairs),
+            tuple(max(one, other - max(spare, 0.0)) for one, other in pairs),
+            tuple(min(other, one + max(lacking, 0.0)) for one, other in pairs),
         )
 
     def halves(self) -> tuple[Box, Box]:
@@ -51,7 +53,7 @@ class Box:
         """What shares cost together if places get as much as they may, in an order.
 
         Args:
-            costs: of all of a component, by place.
+            costs: what all of a component would cost, by place.
             order: of the places; the cheapest first gives the least that any shares of the box cost.
         """
         left = 1.0 - sum(self.low)

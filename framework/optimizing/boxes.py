@@ -1,9 +1,8 @@
 """A bound that knows that a producer takes room from its consumer where both are at one place.
 
-The shares of a producer by place are divided into boxes. Of each box it is known up to which period it is
-too much for the machine to do all work with such shares. The box for which this is the shortest period is
-halved, and its halves are looked at, again and again. No plan has a shorter period than the shortest one of
-all boxes.
+The shares of a producer by place are divided into boxes. For each box a period is known in which the machine
+cannot do all the work with such shares. The box with the shortest such period is halved, and so on. No plan
+has a shorter period than the shortest one of all boxes.
 """
 
 from __future__ import annotations
@@ -21,6 +20,8 @@ from framework.optimizing.shares import Shares
 
 NARROWEST = 1 / 256
 """A box that is no wider than this part of a component is not halved."""
+ROUNDING = 1 + 1e-9
+"""A plan that lies right at the bound is not above it."""
 LEVELS = 64
 """Periods that are looked at, between that of the bound that is known and that of the plan."""
 
@@ -35,20 +36,26 @@ def bound_by_boxes(problem: Problem, reached: float, boxes: int = 4_000) -> floa
     """
     highest = bound_with_fetches(problem)
     shares = Shares(problem, least_work(problem))
-    flows = [(name, flow) for name, of in shares.inflows.items() for flow in of if flow.source != name]
-    if not flows or reached >= highest:
+    flows = [
+        (name, flow)
+        for name, of in shares.inflows.items()
+        for flow in of
+        if flow.source != name and flow.is_shared
+    ]
+    if not flows or not 0 < reached < highest or math.isinf(highest):
         return highest
     name, flow = max(flows, key=lambda each: each[1].number * max(map(max, each[1].crossing)))
     rates = [highest * math.pow(reached / highest, level / LEVELS) for level in range(LEVELS + 1)]
-    return rates[_level(Pair(shares, name, flow), [1e9 / rate for rate in rates], boxes)]
+    level = _level(Pair(shares, name, flow), [1e9 / rate for rate in rates], boxes)
+    return min(highest, rates[level] * ROUNDING)
 
 
 def _level(pair: Pair, periods: list[float], boxes: int) -> int:
-    """The index of the longest period that is known to be too short, or just as long as it may be.
+    """The index of the longest period that no plan comes below.
 
     Args:
         pair: of a producer, whose shares are divided, and a consumer.
-        periods: the first one is known to be too short.
+        periods: in ascending order; it is known that no plan comes below the first one.
         boxes: how many are looked at.
     """
     ties = count()
@@ -67,7 +74,13 @@ def _level(pair: Pair, periods: list[float], boxes: int) -> int:
 
 
 def _last(within: PairInBox, periods: list[float], level: int) -> int:
-    """The last period, from one that is, that is too short for a box, other than the last of all."""
+    """The index of the longest period that is known to be too short for a box, but for the last of all.
+
+    Args:
+        within: what can be done in the box.
+        periods: in ascending order.
+        level: the index of one that is known to be too short.
+    """
     end = len(periods) - 1
     for is_too_short in (within.is_clearly_too_much, within.is_too_much):
         high = end

@@ -3,8 +3,8 @@
 Components are placed one after the other, each at some workers; at one of them it may have several tasks, so
 that this one has a larger share of its tuples. What is left out: plans that differ by the names of workers
 only, and all that follow a part whose bound is no better than a plan that was found. The bound of a part is
-the load of its worst worker, with what this one gets at least of what is not placed yet, and no less than an
-even share of all work, what is not placed yet at its least.
+the load of its worst worker, including the least that this one still gets of what is not placed yet, and no
+less than an even share of all work, what is not placed yet at its least.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ class _Search:
                 if used not in lasts:
                     lasts[used] = self._choices(nearly, inf)
                 self._complete(nearly, lasts[used])
-        self._check_nodes()
+                self._check_nodes()
 
     def _complete(self, part: _Part, lasts: Sequence[_Choice]) -> None:
         """The same for the last component, whose choices are known."""

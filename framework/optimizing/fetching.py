@@ -61,7 +61,7 @@ def least(shares: Shares, name: str, period: float) -> float:
     machine = shares.problem.machine
     kinds = {(shares.work[name],) * len(machine.places)}
     number = 1
-    for flow in sorted(shares.inflows[name], key=_most, reverse=True):
+    for flow in sorted(filter(_is_shared, shares.inflows[name]), key=_most, reverse=True):
         corners = _corners(machine, shares.work[flow.source], period)
         number *= len(corners)
         if number > CORNERS:
@@ -73,6 +73,11 @@ def least(shares: Shares, name: str, period: float) -> float:
             for more in fetches
         }
     return min((_packed(costs, period) for costs in _unlike(machine, kinds)), default=math.inf)
+
+
+def _is_shared(flow: Inflow) -> bool:
+    """Whether what is fetched goes by shares; of what the first task gets, nothing is known to be fetched."""
+    return flow.is_shared
 
 
 def _most(flow: Inflow) -> float:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from framework.costs.model import tuples
+from framework.costs.shape import Spread
 from framework.optimizing.problem import Problem
 
 Share = Sequence[float]
@@ -27,6 +28,8 @@ class Inflow:
     """Nanoseconds of the consumer for each tuple, by place of the producer and by its own."""
     encode_ns: float
     """Of the producer, for each tuple that goes to another place."""
+    is_shared: bool = True
+    """Whether tasks get as much of it as they have of the consumer's work; else the first one gets all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,5 +101,7 @@ def _inflows(problem: Problem, name: str) -> list[Inflow]:
             tuple(0.0 if i == j else problem.machine.fetch(i, j, cost.size) + cost.decode_ns for j in places)
             for i in places
         )
-        found.append(Inflow(flow.source, emitted[flow.source, flow.stream], crossing, cost.encode_ns))
+        is_shared = flow.spread is not Spread.ONE or problem.most(flow.target) == 1
+        number = emitted[flow.source, flow.stream]
+        found.append(Inflow(flow.source, number, crossing, cost.encode_ns, is_shared))
     return found

@@ -1,13 +1,14 @@
 """Each component alone: on its recorded input, and with nothing behind it but what drops its output.
 
 A run of the whole topology is recorded. Then each component in turn has a topology to itself, in which spouts
-bring what its sources have emitted and its consumers do nothing. A spout is alone as it is. What is measured
-so has the caches for itself that are shared in a whole run, so it is a first guess of costs, from which a fit
-to whole runs begins: costs that these cannot tell apart keep the proportions that they have alone.
+bring what its sources have emitted and its consumers do nothing; a spout is not changed. There a component
+has caches for itself that it shares in a whole run. So what is measured is a first guess of costs, from which
+a fit to whole runs begins: costs that these cannot tell apart keep the proportions that they have alone.
 """
 
 from __future__ import annotations
 
+import pickle
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,11 +16,12 @@ from pathlib import Path
 
 from framework.costs import Deployment, Profile, Shape
 from framework.errors import ViperError
-from framework.planning import Plan
+from framework.planning import Plan, TimeMode
 from framework.profiling.fitting import fit
-from framework.profiling.profiler import Profiler
+from framework.profiling.profiler import Profiler, RunFailed
 from framework.profiling.shapes import shape_of
 from framework.profiling.standins import AsColumns, Nothing
+from framework.recording import Recording
 from framework.recording.spout import CONFIG, RecordedSpout
 from framework.topology import (
     ComponentSpec,
@@ -41,7 +43,16 @@ OF_PARTS: Mapping[str, object] = {
 time for a recorded spout, which is slower than others, to fill a jumbo tuple."""
 _AT_MOST_S = 1.0
 """Seconds of each run; the one that is recorded takes some 100 bytes of the disk for each tuple."""
-_ITS_SPOUT = "{}-recorded"
+_PATIENCE_S = 60.0
+_TICKS = "topology.tick.tuple.freq.secs"
+_FILE = """
+import pickle
+
+from framework.importing import importable
+
+with importable({paths!r}), open({kept!r}, "rb") as file:
+    topology = pickle.load(file)
+"""
 _AS_COLUMNS = PythonImplementation(ObjectDef(class_path(AsColumns)))
 _NOTHING = PythonImplementation(ObjectDef(class_path(Nothing)))
 
@@ -51,21 +62,19 @@ class Alone:
     """Measures each component of a topology alone.
 
     Args:
-        topology: it.
-        whole: runs all of it.
-        part: likewise, but of topologies that are given as files, each in the place of a target.
-        planned: plans such a topology, so that it is refused where it cannot run.
-        printed: a topology as such a file has it.
+        topology: the whole of it.
+        whole: runs it.
+        part: arguments of ``viper run`` for a part of it, which is a file in the place of a target.
+        planned: plans a part as it will be run.
     """
 
     topology: Topology
     whole: Profiler
     part: Sequence[str]
     planned: Callable[[Topology], Plan]
-    printed: Callable[[Topology], str]
 
     def guess(self, inline: Deployment, tell: Callable[[str], None]) -> Profile:
-        """What components take alone, of those that can be measured so.
+        """What components take alone, of those that can be measured this way.
 
         Args:
             inline: a plan of the whole topology in one place, for the run that is recorded.
@@ -76,40 +85,35 @@ class Alone:
             folder = Path(name)
             try:
                 recording = self._recorded(folder, inline, tell)
-            except ViperError as error:
+            except (ViperError, OSError) as error:
                 tell(f"no component is measured alone: {error}")
                 return Profile({})
             for component in self.topology.components:
-                tell(f"{component.id} alone")
                 try:
                     found[component.id] = self._measured(component.id, recording, folder, tell)
-                except (ViperError, ValueError, TypeError) as error:
+                except Exception as error:  # whatever it is, whole runs are measured
                     tell(f"{component.id} is not measured alone: {error}")
         return together(found)
 
     def _recorded(self, folder: Path, inline: Deployment, tell: Callable[[str], None]) -> Recorded:
         path = folder / "recording.viper"
         tell("a run is recorded")
-        recorder = replace(
-            self.whole, command=[*self.whole.command, "--record", str(path)], seconds=self._seconds
-        )
-        report = recorder.report(inline)
-        return Recorded(path, any(counted["tracked"] for counted in report["components"].values()))
+        command = [*self.whole.command, "--record", str(path)]
+        report = replace(self.whole, command=command, seconds=self._seconds).report(inline)
+        is_tracked = any(counted["tracked"] for counted in report["components"].values())
+        with Recording(path) as recording:
+            return Recorded(path, recording.header.time, is_tracked)
 
     def _measured(self, name: str, recording: Recorded, folder: Path, tell: Callable[[str], None]) -> Profile:
         topology = alone(self.topology, name, recording)
-        file = folder / "alone.yaml"
-        file.write_text(self.printed(topology), encoding="utf-8")
         shape = shape_of(self.planned(topology), 1)
-        profiler = replace(
-            self.whole,
-            command=["run", str(file), *self.part],
-            seconds=self._seconds,
-            paths=self.topology.import_paths,
-        )
+        command = ["run", str(_written(topology, folder)), *self.part]
+        profiler = replace(self.whole, command=command, seconds=self._seconds, patience_s=_PATIENCE_S)
         plans = list(plans_around(shape, name, self.whole.workers))
         found = profiler.measured(plans, 1, lambda text: tell(f"{name} alone, {text}"))
         samples = [sample for of_plan in found.values() for sample in of_plan]
+        if not any(sample.processed.get(name) for sample in samples):
+            raise RunFailed("there were no tuples for it in the run that was recorded")
         # Runs are as long in each of these plans, so nothing tells what they take from what tuples do.
         return fit(shape, samples, with_runs=False).profile
 
@@ -124,10 +128,12 @@ class Recorded:
 
     Args:
         path: of the recording.
+        time: what timestamps mean in it.
         tracked: whether any of its tuples were.
     """
 
     path: Path
+    time: TimeMode
     tracked: bool
 
 
@@ -135,7 +141,8 @@ def alone(topology: Topology, name: str, recording: Recorded) -> Topology:
     """A topology in which a component has the input that was recorded, and its output is dropped.
 
     Its sources and consumers keep their ids and groupings, and each of them has one task. Where a source has
-    streams of columns, a bolt has its id, behind a spout: so the component gets columns.
+    streams of columns, a bolt has its id, behind a spout: so the component gets columns. Tuples keep their
+    times, but for a component with ticks by the wall clock, which would have hardly any of these.
     """
     component = topology.component(name)
     sources = {given.source for given in component.inputs}
@@ -149,7 +156,9 @@ def alone(topology: Topology, name: str, recording: Recorded) -> Topology:
             made.append(ComponentSpec(other.id, Role.BOLT, _NOTHING, (), inputs))
     config = {**topology.config, **OF_PARTS}
     if sources:
-        config["viper.time"] = "event"
+        has_ticks = component.config.get(_TICKS, topology.config.get(_TICKS)) is not None
+        by_count = recording.time is TimeMode.LOGICAL and (len(sources) == 1 or has_ticks)
+        config["viper.time"] = "logical" if by_count else "event"
     return replace(topology, components=tuple(made), config=config)
 
 
@@ -185,9 +194,20 @@ def _source(source: ComponentSpec, consumer: ComponentSpec, recording: Recorded)
         "tracked": recording.tracked,
     }
     brings = PythonImplementation(ObjectDef(class_path(RecordedSpout), kwargs=arguments))
-    spout = ComponentSpec(source.id, Role.SPOUT, brings, streams, config=CONFIG)
+    # Windows that wait for time would wait for it in vain where the spout waits for them.
+    config = {**CONFIG, "topology.max.spout.pending": None}
+    spout = ComponentSpec(source.id, Role.SPOUT, brings, streams, config=config)
     if all(stream.schema is None for stream in streams):
         return [spout]
-    behind = replace(spout, id=_ITS_SPOUT.format(source.id))
+    behind = replace(spout, id=f"{source.id}, recorded")
     inputs = tuple(Input(behind.id, Grouping.SHUFFLE, stream.name) for stream in streams)
     return [behind, ComponentSpec(source.id, Role.BOLT, _AS_COLUMNS, streams, inputs)]
+
+
+def _written(topology: Topology, folder: Path) -> Path:
+    """A new file in a folder that stands for a topology of any kind, and imports what that did."""
+    file = folder / f"part_{len(list(folder.iterdir()))}.py"
+    kept = file.with_suffix(".pickle")
+    kept.write_bytes(pickle.dumps(topology))
+    file.write_text(_FILE.format(paths=list(topology.import_paths), kept=str(kept)), encoding="utf-8")
+    return file

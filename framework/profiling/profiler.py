@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -42,13 +41,13 @@ class Profiler:
         command: of a run, but for its plan: ``viper run TARGET`` with the user's options, as arguments.
         seconds: after which a run is drained.
         workers: places of the plans.
-        paths: folders that a run can import from, beside its own.
+        patience_s: seconds beyond these within which a run has to end; None for any number.
     """
 
     command: Sequence[str]
     seconds: float
     workers: int
-    paths: Sequence[str] = ()
+    patience_s: float | None = None
 
     def profile(
         self,
@@ -115,23 +114,19 @@ class Profiler:
             given = [text for key, value in options.items() for text in ("-o", f"{key}={json.dumps(value)}")]
             ending = ["--duration", str(self.seconds), "--quiet", "--report", str(report)]
             command = [sys.executable, "-m", "framework.cli", *self.command, *given, *ending]
-            ran = subprocess.run(
-                command,
-                check=False,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                env=self._environment(),
-            )
+            try:
+                ran = subprocess.run(
+                    command,
+                    check=False,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,
+                    timeout=None if self.patience_s is None else self.seconds + self.patience_s,
+                )
+            except subprocess.TimeoutExpired as late:
+                raise RunFailed(f"a run has not ended {self.patience_s:.0f} s after it was to") from late
             if ran.returncode:
                 told = ran.stderr.decode(errors="replace").strip()
                 raise RunFailed(f"a run ended with status {ran.returncode}, with the plan {options}:\n{told}")
             read: Mapping[str, Any] = json.loads(report.read_text(encoding="utf-8"))
             return read
-
-    def _environment(self) -> dict[str, str] | None:
-        if not self.paths:
-            return None
-        known = os.environ.get("PYTHONPATH")
-        paths = [*self.paths, *([known] if known else [])]
-        return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}

@@ -17,5 +17,5 @@ class AsColumns(BatchBolt):
     """Hands tuples on, on the streams that they came on: those of typed streams as columns."""
 
     def process_rows(self, rows: Rows) -> None:
-        """Make columns of them, which is then done at the expense of nobody else."""
+        """Make columns of them, so that the component behind does not have to."""
         self.emit_rows(rows.values() if rows.schema is None else rows.batch(), stream=rows.stream)

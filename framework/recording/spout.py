@@ -49,10 +49,11 @@ class RecordedSpout(Spout):
         super().__init__()
         self._path = recording
         self._component = component
-        self._wanted = None if streams is None else frozenset(streams)
+        self._streams = None if streams is None else frozenset(streams)
         self._tracked = tracked
         self._recording: Recording | None = None
-        self._coming: Iterator[tuple[int, Recorded]] = iter(())
+        self._coming: Iterator[tuple[str, Recorded]] = iter(())
+        self._count = 0
 
     def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
         """Open the recording.
@@ -64,10 +65,15 @@ class RecordedSpout(Spout):
         mine = sorted(int(task) for task, name in of_task.items() if name == context["componentid"])
         self._has_times = storm_conf["viper.time"] == "event"
         self._recording = recording = Recording(self._path)
-        self._streams = [stream.name for stream in recording.streams_of(self._component)]
+        names = [stream.name for stream in recording.streams_of(self._component)]
+        wanted = names if self._streams is None else self._streams
         tasks = range(len(recording.header.tasks_of(self._component)))
         own = tasks[mine.index(context["taskid"]) :: len(mine)]
-        self._coming = enumerate(recording.input_of(self._component, own))
+        self._coming = (
+            (stream, found)
+            for found in recording.input_of(self._component, own)
+            if (stream := names[found.tag]) in wanted
+        )
 
     def next_tuple(self) -> None:
         """Emit some of the tuples that are left.
@@ -78,11 +84,10 @@ class RecordedSpout(Spout):
         taken = list(islice(self._coming, _AT_ONCE))
         if not taken:
             raise StopIteration
-        for number, (position, _, tag, values) in taken:
-            stream = self._streams[tag]
-            if self._wanted is None or stream in self._wanted:
-                time = _time_us(position) if self._has_times else None
-                self.emit(values, number if self._tracked else None, stream, timestamp=time)
+        for stream, (position, _, _, values) in taken:
+            self._count += 1
+            time = _time_us(position) if self._has_times else None
+            self.emit(values, self._count if self._tracked else None, stream, timestamp=time)
 
     def close(self) -> None:
         """Close the recording."""

@@ -17,6 +17,10 @@ from framework.runtime.tasks.slot import ComponentSlot
 WAITED_S = 0.00005
 """Seconds of a call for a tuple from which on it is taken to have waited: a few times what a call costs."""
 
+DENIED_LINGER_S = 0.001
+"""Seconds for which tuples linger at most that a call emits beyond what was asked for. They used to be handed
+on singly, which took four times as long with 256 tuples in a call."""
+
 
 class Puller(ABC):
     """Asks a spout for tuples until it has brought enough, or the slice is over."""
@@ -38,7 +42,11 @@ class Puller(ABC):
         self._slice_end_s = 0.0
         """Monotonic time in seconds at which no more is to be asked for in this slice."""
         self._lingered_at_s = 0.0
-        """The same from which on what was emitted in a call is handed on before the call returns."""
+        """Monotonic time in seconds from which what a call emits is handed on before it returns."""
+        self._is_denied = False
+        """Whether the call that is going on has emitted more than was asked for."""
+        self._emitted_at_s = 0.0
+        """Monotonic time in seconds of its last emit, or of when that was handed on."""
         self._emitted_before_call = 0
         self.is_asking = False
         """Whether the spout is being asked for tuples."""
@@ -65,14 +73,21 @@ class Puller(ABC):
     def begin_slice(self, now_s: float) -> None:
         """Go on until a linger time after a monotonic time in seconds."""
         self._slice_end_s = self._lingered_at_s = now_s + self._linger_s
+        self._is_denied = False
 
     def has_lingered(self, now_s: float) -> bool:
-        """Whether it is time to hand on what was emitted, at a monotonic time in seconds."""
-        return now_s >= self._lingered_at_s
+        """Whether it is time to hand on what was emitted, at the monotonic time in seconds of an emit.
 
-    def end_slice(self) -> None:
-        """Ask for no more in this slice; what the call that is going on emits may still linger."""
+        Beyond what was asked for that is soon, and at once where emits take their time.
+        """
+        since_s, self._emitted_at_s = now_s - self._emitted_at_s, now_s
+        return now_s >= self._lingered_at_s or (self._is_denied and since_s > WAITED_S)
+
+    def end_slice(self, now_s: float) -> None:
+        """Ask for no more in this slice, at a monotonic time in seconds."""
         self._slice_end_s = 0.0
+        self._lingered_at_s = now_s + min(self._linger_s, DENIED_LINGER_S)
+        self._is_denied, self._emitted_at_s = True, now_s
 
     @property
     def waiting(self) -> int:

@@ -346,7 +346,7 @@ class SpoutTask(CheckpointedSpout):
             self._flows()
             self._publish()
             if not self._others_have_run():
-                puller.end_slice()
+                puller.end_slice(time.monotonic())
 
     def _others_have_run(self) -> bool:
         """Run other tasks, which may need what this one was granted and has not used.

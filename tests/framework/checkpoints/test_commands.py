@@ -165,7 +165,8 @@ def test_whoever_finds_the_socket_is_answered(tmp_path: Path, monkeypatch: pytes
         for _ in range(2):  # the second time in a place that a killed run has left
             with answering(tmp_path, {"work": lambda: {"done": 1}}):
                 assert ask(tmp_path, "work") == {"done": 1}
-            tmp_path.joinpath("control.coming").touch()
+            for name in (SOCKET, "control.coming"):
+                tmp_path.joinpath(name).touch()
     assert begun == [True, True]
 
 

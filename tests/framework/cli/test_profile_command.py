@@ -48,8 +48,12 @@ def test_a_profile_is_measured_and_written(viper: Viper, project: Path) -> None:
     assert components["double"].streams["default"].size > 0
     assert read.hardware is not None and read.hardware.cpus
     header, *rows = result.stdout.splitlines()
-    assert header.split()[:3] == ["component", "ns", "stream"]
+    assert header.split()[:4] == ["component", "ns", "alone", "stream"]
     assert [row.split()[0] for row in rows[:3]] == ["numbers", "double", "console"]
+    alone = [row.split()[2].replace(",", "") for row in rows[:3]]
+    assert all(ns.isdecimal() and int(ns) > 0 for ns in alone), alone
+    assert "double alone, round 1 of 1, plan 3 of 3" in result.stderr
+    assert "not measured" not in result.stderr
     assert "the busiest workers of its own 3 plans" in rows[-1]
     assert "round 1 of 1, plan 3 of 3" in result.stderr and "written to costs.yaml" in result.stderr
 
@@ -57,8 +61,11 @@ def test_a_profile_is_measured_and_written(viper: Viper, project: Path) -> None:
 @pytest.mark.usefixtures("importable")
 @pytest.mark.slow
 def test_a_topology_that_never_ends_is_drained(viper: Viper, project: Path) -> None:
-    result = viper("profile", "endless", *SHORT, "--workers", "1", "--seconds", "0.3", "--output", "c.yaml")
+    result = viper(
+        "profile", "endless", *SHORT, "--workers", "1", "--seconds", "0.3", "--no-alone", "--output", "c.yaml"
+    )
     assert result.exit_code == ExitCode.OK, result.output
+    assert "alone," not in result.stderr
     assert load(project / "c.yaml").profile.components["double"].ns > 0
 
 

@@ -4,7 +4,7 @@ from itertools import permutations, product
 
 import pytest
 
-from framework.costs import ComponentCost, StreamCost
+from framework.costs import ComponentCost, Place, Spread, StreamCost
 from framework.optimizing import Problem
 from framework.optimizing.alike import alike
 from framework.optimizing.bounds import least_work
@@ -87,6 +87,42 @@ def test_what_feeds_the_producer_counts_as_well() -> None:
     assert found < 0.97 * free
     counts = [{"spout": 1, "middle": one, "bolt": other} for one, other in product((1, 2, 3, 4), repeat=2)]
     assert max(best_rate(fed(1), each) for each in counts) <= found * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("fetch_ns", [250.0, 2000.0])
+@pytest.mark.parametrize("sizes", [(192, 256), (64, 64)])
+def test_what_only_the_first_task_gets_is_not_fetched_by_shares(
+    sizes: tuple[int, int], fetch_ns: float
+) -> None:
+    problem = chain({"spout": 1, "middle": 1000, "bolt": 1000}, sockets(2, 1, fetch_ns), most=4)
+    first, second = problem.shape.flows
+    shape = replace(problem.shape, flows=(replace(first, spread=Spread.ONE), second))
+    costs = dict(problem.profile.components)
+    for name, size in zip(("spout", "middle"), sizes, strict=True):
+        costs[name] = ComponentCost(costs[name].ns, {"default": StreamCost(1, size)})
+    problem = replace(problem, shape=shape, profile=replace(problem.profile, components=costs))
+    counts = [{"spout": 1, "middle": one, "bolt": other} for one, other in product((1, 2, 3), repeat=2)]
+    best = max(best_rate(problem, each) for each in counts)
+    assert best <= bound_with_fetches(problem) * (1 + 1e-9)
+    assert best <= bound_by_boxes(problem, best * 0.7) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_plan_on_unequal_places_exceeds_the_bound(seed: int) -> None:
+    """On three sockets of a tray, whose exchanges are not those of any three."""
+    draw = random.Random(seed)
+    machine = replace(server_a(3), places=(Place(1),) * 3, cores=3, bandwidth=())
+    costs = {name: draw.uniform(100, 900) for name in ("spout", "middle", "bolt")}
+    problem = chain(costs, machine, size=64 * draw.randint(1, 4))
+    counts = [dict(zip(costs, each, strict=True)) for each in product((1, 2, 3), repeat=3)]
+    best = max(best_rate(problem, each) for each in counts)
+    assert best <= bound_by_boxes(problem, best * 0.8) * (1 + 1e-9), seed
+
+
+@pytest.mark.parametrize("reached", [0.0, 1e12])
+def test_a_rate_that_tells_nothing_leaves_the_bound_as_it_is(reached: float) -> None:
+    problem = chain({"spout": 300, "bolt": 700}, sockets(2, 1, 250.0))
+    assert bound_by_boxes(problem, reached) == bound_with_fetches(problem)
 
 
 def test_places_of_server_a_that_can_be_exchanged() -> None:

@@ -133,6 +133,15 @@ def test_what_is_too_large_is_refused() -> None:
         Exact(most_nodes=10).best(drawn(3, 7, 4, 4))
 
 
+@pytest.mark.parametrize("most", range(1_000, 8_000, 1_000))
+def test_it_gives_up_soon_after_the_limit(most: int) -> None:
+    search = exact._Search(drawn(6, 7, 4, 4), most)
+    with pytest.raises(TooLarge, match=f"more than {most} parts"):
+        search.run()
+    widest = max(map(len, search._tables.choices))
+    assert most < search.nodes <= most + 2 * exact.BEAM * widest
+
+
 def test_sockets_are_refused() -> None:
     with pytest.raises(ValueError, match="several cores"):
         Exact().best(Problem(WORDS, COSTS, Machine((Place(2),), 2)))

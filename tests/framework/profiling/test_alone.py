@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from framework import BatchBolt, Bolt, Spout, Stream, TopologyBuilder, run
 from framework.config import resolve
 from framework.costs import ComponentCost, Deployment, Flow, Node, Profile, Shape, Spread
-from framework.flux import to_flux
-from framework.planning import Plan, make_plan
+from framework.loading import load_any
+from framework.planning import Plan, TimeMode, make_plan
 from framework.profiling import Profiler, RunFailed
-from framework.profiling.alone import OF_PARTS, Alone, Recorded, alone, plans_around, together
+from framework.profiling.alone import OF_PARTS, Alone, Recorded, _written, alone, plans_around, together
 from framework.profiling.standins import AsColumns, Nothing
 from framework.recording import Recording
 from framework.recording.spout import RecordedSpout
-from framework.topology import GroupingKind, PythonImplementation, Role, Topology
+from framework.topology import (
+    ComponentSpec,
+    GroupingKind,
+    ObjectDef,
+    PythonImplementation,
+    Role,
+    Topology,
+)
 
 TYPED = Stream(name="typed", schema={"number": "int64 not null"})
 
@@ -94,7 +102,7 @@ def whole() -> Topology:
 def recorded(whole: Topology, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
     path = tmp_path_factory.mktemp("whole") / "run.viper"
     run(whole, worker="inline", record=path)
-    return Recorded(path, tracked=False)
+    return Recorded(path, TimeMode.EVENT, tracked=False)
 
 
 def emitted(path: Path, component: str) -> list[tuple[int, Any]]:
@@ -126,7 +134,7 @@ def test_what_is_around_it(whole: Topology, recorded: Recorded) -> None:
     part = alone(whole, "columns", recorded)
     found = {c.id: (c.role, class_of(c.implementation)) for c in part.components}
     assert found == {
-        "both-recorded": (Role.SPOUT, RecordedSpout),
+        "both, recorded": (Role.SPOUT, RecordedSpout),
         "both": (Role.BOLT, AsColumns),
         "columns": (Role.BOLT, Columns),
         "last": (Role.BOLT, Nothing),
@@ -147,12 +155,34 @@ def class_of(implementation: Any) -> type:
     return implementation.definition.cls or import_class(implementation.definition.class_name)
 
 
-def test_it_can_be_printed_and_says_the_same(whole: Topology, recorded: Recorded) -> None:
-    printed = yaml.safe_load(to_flux(alone(whole, "both", recorded)))
-    (first, second) = printed["spouts"]
-    assert first["constructorArgs"]["component"] == "ones" and second["id"] == "threes"
-    assert first["constructorArgs"]["recording"] == str(recorded.path)
-    assert {bolt["id"] for bolt in printed["bolts"]} == {"both", "columns", "last"}
+@pytest.mark.parametrize(
+    ("name", "time", "ticks", "expected"),
+    [
+        ("both", TimeMode.EVENT, None, "event"),
+        ("both", TimeMode.INGEST, 1, "event"),
+        ("both", TimeMode.LOGICAL, None, "event"),
+        ("both", TimeMode.LOGICAL, 1, "logical"),
+        ("columns", TimeMode.LOGICAL, None, "logical"),
+    ],
+)
+def test_ticks_by_the_wall_clock_stay_what_they_are(
+    whole: Topology, recorded: Recorded, name: str, time: TimeMode, ticks: int | None, expected: str
+) -> None:
+    config = {} if ticks is None else {"topology.tick.tuple.freq.secs": ticks}
+    ticking = tuple(
+        replace(component, config={**component.config, **config}) if component.id == name else component
+        for component in whole.components
+    )
+    part = alone(replace(whole, components=ticking), name, replace(recorded, time=time))
+    assert part.config["viper.time"] == expected
+
+
+def test_a_file_stands_for_it(whole: Topology, recorded: Recorded, tmp_path: Path) -> None:
+    part = replace(alone(whole, "both", recorded), import_paths=("/no/such/folder",))
+    loaded = load_any(_written(part, tmp_path))
+    assert not loaded.problems and loaded.topology == part
+    assert "/no/such/folder" in loaded.topology.import_paths
+    assert loaded.topology.sources == part.sources  # beside which the files of a project lie
 
 
 def shape(*names: str) -> Shape:
@@ -189,34 +219,38 @@ def test_profiles_are_put_together() -> None:
 
 
 class Told(Profiler):
-    """Runs nothing: it notes what it is asked for, and reports some figures of the right form."""
+    """Runs nothing: it reports some figures of the right form."""
 
     def report(self, plan: Deployment) -> Mapping[str, Any]:
-        target = self.command[1]
-        if target == "whole" and "unreadable" in self.command:
-            raise RunFailed("it cannot be recorded")
         if "--record" in self.command:
-            return {"components": {"ones": {"tracked": 1}, "both": {"tracked": 0}}}
-        given = yaml.safe_load(Path(target).read_text(encoding="utf-8"))
-        spouts, bolts = given["spouts"], given["bolts"]
-        recorded = [spout["constructorArgs"] for spout in spouts if "Recorded" in spout["className"]]
-        assert all(arguments["tracked"] is True for arguments in recorded)
-        if any(bolt["className"].endswith("Last") for bolt in bolts):
+            return self._recorded()
+        topology = load_any(self.command[1]).topology
+        assert topology is not None and self.seconds == 1.0 and self.patience_s is not None
+        recorded = [c for c in topology.spouts if class_of(c.implementation) is RecordedSpout]
+        assert all(c.implementation.definition.kwargs["tracked"] is True for c in recorded)  # type: ignore[union-attr]
+        if class_of(topology.components[-1].implementation) is Last:
             raise RunFailed("the last one wants what it does not have")
-        tasks = [self._task(component["id"], given["streams"]) for component in [*spouts, *bolts]]
+        tasks = [self._task(component) for component in topology.components]
         return {"statistics": {"tasks": tasks}, "elapsed_s": 1.0}
 
-    def _task(self, name: str, streams: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    def _recorded(self) -> Mapping[str, Any]:
+        _, target, _, path = self.command
+        if target == "unreadable":
+            raise RunFailed("it cannot be recorded")
+        shutil.copy(target, path)
+        return {"components": {"ones": {"tracked": 1}, "both": {"tracked": 0}}}
+
+    def _task(self, component: ComponentSpec) -> Mapping[str, Any]:
+        tuples = 0 if component.id == "columns" else 1000
         inputs = [
-            {"task": f"{s['from']}:1", "tuples": 1000, "runs": 1, "jumbos": 1, "decoded": 0}
-            for s in streams
-            if s["to"] == name
+            {"task": f"{given.source}:1", "tuples": tuples, "runs": 1, "jumbos": 1, "decoded": 0}
+            for given in component.inputs
         ]
         return {
-            "component": name,
+            "component": component.id,
             "task": 1,
             "worker": 1,
-            "cpu_s": 1e-3 if name == "both" else 5e-3,
+            "cpu_s": 1e-3 if component.id == "both" else 5e-3,
             "emitted": {"default": 1000},
             "inputs": inputs,
             "outputs": [],
@@ -229,18 +263,34 @@ def planned(topology: Topology) -> Plan:
     return make_plan(topology, settings)
 
 
-def test_what_cannot_be_measured_is_told_and_left_out(whole: Topology) -> None:
+def test_what_cannot_be_measured_is_told_and_left_out(whole: Topology, recorded: Recorded) -> None:
     told: list[str] = []
     inline = Deployment({component.id: (0,) for component in whole.components})
-    measured = Alone(whole, Told(["run", "whole"], 5.0, 1), [], planned, to_flux)
+    measured = Alone(whole, Told(["run", str(recorded.path)], 5.0, 1), [], planned)
     guess = measured.guess(inline, told.append)
-    assert set(guess.components) == {"ones", "threes", "both", "columns"}
+    assert set(guess.components) == {"ones", "threes", "both"}, told
     assert guess.components["both"].ns == pytest.approx(500, rel=0.01)  # a millisecond for 2,000 tuples
     assert "last is not measured alone: the last one wants what it does not have" in told
+    assert "columns is not measured alone: there were no tuples for it in the run that was recorded" in told
 
 
 def test_what_cannot_be_recorded_is_told(whole: Topology) -> None:
     told: list[str] = []
-    measured = Alone(whole, Told(["run", "whole", "unreadable"], 5.0, 1), [], planned, to_flux)
+    measured = Alone(whole, Told(["run", "unreadable"], 5.0, 1), [], planned)
     assert measured.guess(Deployment({}), told.append) == Profile({})
     assert told[-1] == "no component is measured alone: it cannot be recorded"
+
+
+def test_a_class_that_no_other_process_can_import(whole: Topology, recorded: Recorded) -> None:
+    class Local(Last):
+        """Of this function."""
+
+    made = PythonImplementation(ObjectDef("Local", cls=Local))
+    components = tuple(
+        replace(component, implementation=made) if component.id == "last" else component
+        for component in whole.components
+    )
+    told: list[str] = []
+    profiler = Told(["run", str(recorded.path)], 5.0, 1)
+    Alone(replace(whole, components=components), profiler, [], planned).guess(Deployment({}), told.append)
+    assert any(line.startswith("last is not measured alone: Can't pickle") for line in told), told

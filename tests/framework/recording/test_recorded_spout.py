@@ -87,6 +87,18 @@ def test_some_streams_are_brought(recorded: Path, tmp_path: Path) -> None:
     assert report.result("sink") == [(number,) for number in range(234)]
 
 
+def test_a_call_emits_what_is_wanted_however_rare_it_is(recorded: Path) -> None:
+    spout = RecordedSpout(str(recorded), "parted", ["thirds"])
+    spout.initialize(
+        {"viper.time": "logical"}, {"task->component": {"4": "x"}, "componentid": "x", "taskid": 4}
+    )
+    emitted: list[Any] = []
+    spout.emit = lambda values, *others, **options: emitted.append(values)  # type: ignore[method-assign]
+    spout.next_tuple()
+    assert emitted == [(number,) for number in range(234)]
+    spout.close()
+
+
 @pytest.mark.parametrize("tracked", [False, True])
 def test_they_are_tracked_if_that_is_asked_for(recorded: Path, tmp_path: Path, tracked: bool) -> None:
     report = brought(recorded, tmp_path / "again.viper", tracked=tracked)
