@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import permutations
 from typing import Any
 
+from benchmarks.planner.fixed import always_far, never_far
 from benchmarks.planner.warm import Candidate
 from framework.config import resolve
 from framework.costs import Deployment, Profile, Shape, predict
@@ -94,6 +95,8 @@ def _chosen(target: Target, problem: Problem, optimizer: str) -> Iterator[Candid
     for name in OTHERS:
         if name != optimizer:
             yield Candidate(OPTIMIZERS[name].best(problem).deployment.tasks, name)
+    for name, seen in (("rlas-fix-l", always_far(problem)), ("rlas-fix-u", never_far(problem))):
+        yield Candidate(OPTIMIZERS["rlas"].best(seen).deployment.tasks, name)
 
 
 def _drawn(problem: Problem, known: set[object], count: int, seed: int) -> Iterator[Candidate]:

@@ -11,10 +11,10 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from benchmarks.planner.applications import Application, applications
 from benchmarks.planner.comparing import in_turns, random_plans
+from benchmarks.planner.fixed import always_far, never_far
 from framework.costs import Deployment
 from framework.optimizing import Problem, Rlas
 
@@ -34,33 +34,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for application in applications():
         for line in (*_plans(application, options), *_ratios(application, options)):
             print(line, flush=True)
-
-
-def always_far(problem: Problem) -> Problem:
-    """What a planner sees that takes all tuples to come from the farthest place: the paper's RLAS_fix(L).
-
-    Args:
-        problem: as it is.
-    """
-    machine = problem.machine
-    far = max((ns for row in machine.fetch_ns for ns in row), default=0.0)
-    components = dict(problem.profile.components)
-    for flow in problem.shape.flows:
-        source, target = (components[name] for name in (flow.source, flow.target))
-        lines = -(-source.streams[flow.stream].size // machine.line)
-        stream = f"{flow.source}/{flow.stream}"
-        ns = target.inputs.get(stream, target.ns) + far * lines
-        components[flow.target] = replace(target, inputs={**target.inputs, stream: ns})
-    return replace(never_far(problem), profile=replace(problem.profile, components=components))
-
-
-def never_far(problem: Problem) -> Problem:
-    """What a planner sees that knows of no fetches: the paper's RLAS_fix(U).
-
-    Args:
-        problem: as it is.
-    """
-    return replace(problem, machine=replace(problem.machine, fetch_ns=()))
 
 
 def first_fit(problem: Problem, counts: Mapping[str, int]) -> Deployment:

@@ -90,6 +90,7 @@ def test_plans_are_compared_once_each_and_those_of_a_run_by_their_own_arguments(
     names = [name for one in several for name in one.name.split(", ")]
     assert names[0] == FOUND and len(names) == len(set(names))
     assert {DEFAULT, "--workers 2", "round-robin", "first-fit", "rlas", "random 1"} <= set(names)
+    assert {"rlas-fix-l", "rlas-fix-u"} <= set(names)
     (default,) = (one for one in several if DEFAULT in one.name)
     assert default.given(2) == ()
     assert several[0].given(2)[0] == "-o"
