@@ -19,7 +19,7 @@ PEERS := bytewax pathway pyflink
 PEER_PYTHON ?= $(PYTHON)
 C_SOURCES := $(shell find cbackend viper -name '*.[ch]' -o -name 'build.py')
 
-.PHONY: help demo demo-spark test test-c test-ci test-all check site imports determinism kills spark-matrix storm-programs bench bench-spark bench-peers wheels clean
+.PHONY: help demo demo-spark test test-c test-ci test-all check types site imports determinism kills spark-matrix storm-programs bench bench-spark bench-peers wheels clean
 .DEFAULT_GOAL := help
 
 help:
@@ -67,12 +67,15 @@ test-ci: .venv/.dev
 test-all: .venv/.dev
 	$(call tested,)
 
+# What has one thread runs side by side.
 check: .venv/.dev
 	$(BIN)/ruff check .
-	$(BIN)/mypy
+	@$(MAKE) --no-print-directory -j$$(nproc) types site
 	$(MAKE) -C cbackend test asan tsan planted
 	$(MAKE) -C viper/csrc asan PYTHON=$(CURDIR)/$(BIN)/python
-	@$(MAKE) --no-print-directory site
+
+types: .venv/.dev
+	$(BIN)/mypy
 
 # From nothing each time, as pages that have not changed would be left out, and their warnings with them.
 site: .venv/.dev

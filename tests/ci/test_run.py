@@ -55,7 +55,7 @@ def ran(checkout: Path, day: int, **environ: str) -> tuple[int, list[str]]:
 @needs_bash
 def test_samples_are_printed_and_given_to_both(checkout: Path) -> None:
     status, lines = ran(checkout, 20_781)
-    samples = "DETERMINISM_SEED=20781 SCHEDULES=200:400 SLOW_TESTS=5/8"
+    samples = "DETERMINISM_SEED=20781 SCHEDULES=200:400 SLOW_TESTS=13/16"
     assert lines == [f"samples: {samples}", f"check {samples} stdin=", f"test-ci {samples} stdin="]
     assert status == 0
 
@@ -70,9 +70,9 @@ def test_in_five_days_every_schedule_is_run(checkout: Path) -> None:
 
 
 @needs_bash
-def test_in_eight_days_every_slow_test_is_run(checkout: Path) -> None:
-    portions = [ran(checkout, day)[1][0].rpartition("SLOW_TESTS=")[2] for day in range(20_782, 20_790)]
-    assert sorted(portions) == [f"{number}/8" for number in range(8)]
+def test_in_sixteen_days_every_slow_test_is_run(checkout: Path) -> None:
+    portions = [ran(checkout, day)[1][0].rpartition("SLOW_TESTS=")[2] for day in range(20_782, 20_798)]
+    assert sorted(portions) == sorted(f"{number}/16" for number in range(16))
 
 
 @needs_bash
