@@ -19,7 +19,7 @@ from tests.framework.runtime.pieces import run_built
 from tests.framework.runtime.workers.killed import MortalPartitions, Written
 from tests.framework.runtime.workers.test_exact import run, undisturbed, written
 from tests.framework.streams.windows import MortalWindow, shared
-from tests.portions import at_every_change
+from tests.portions import at_every_change, times_at_every_change
 
 FORMS: tuple[dict[str, Any], ...] = (
     {"size": 60, "advance": 4},
@@ -86,7 +86,7 @@ def test_a_run_that_is_suspended_is_gone_on_with(seed: int, form: dict[str, Any]
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("form", FORMS, ids=str)
-@pytest.mark.parametrize("times_us", at_every_change([range(279, 282), range(200, 279), range(282, 380)], 1))
+@pytest.mark.parametrize("times_us", times_at_every_change(range(279, 282), range(200, 279), range(282, 380)))
 def test_a_run_can_be_suspended_at_every_time(times_us: range, form: dict[str, Any], tmp_path: Path) -> None:
     """Also at those where windows end."""
     check_suspended_at(times_us, lambda spout: suspended(spout, form), tmp_path)

@@ -27,7 +27,7 @@ from tests.framework.runtime.workers.running import Workers, every_kind
 from tests.framework.runtime.workers.test_exact import run, undisturbed, written
 from tests.framework.windows.operators import Keyed, Row, TellWindow
 from tests.framework.windows.surviving import FORMS, killed, placed, suspended
-from tests.portions import at_every_change
+from tests.portions import at_every_change, times_at_every_change
 
 
 @pytest.mark.few(1)
@@ -70,7 +70,7 @@ def test_a_run_that_is_suspended_is_gone_on_with(seed: int, form: str, tmp_path:
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("times_us", at_every_change([range(279, 282), range(200, 279), range(282, 380)], 1))
+@pytest.mark.parametrize("times_us", times_at_every_change(range(279, 282), range(200, 279), range(282, 380)))
 def test_a_run_can_be_suspended_at_every_time(times_us: range, form: str, tmp_path: Path) -> None:
     """Also at those where windows end."""
     check_suspended_at(times_us, lambda spout: suspended(spout, form), tmp_path)
@@ -78,7 +78,7 @@ def test_a_run_can_be_suspended_at_every_time(times_us: range, form: str, tmp_pa
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("times_us", at_every_change([range(279, 282), range(200, 279), range(282, 380)], 1))
+@pytest.mark.parametrize("times_us", times_at_every_change(range(279, 282), range(200, 279), range(282, 380)))
 def test_a_checkpoint_can_be_made_at_every_time(times_us: range, form: str, tmp_path: Path) -> None:
     """While the run goes on."""
     check_cut_at(times_us, lambda spout: suspended(spout, form, par=2), tmp_path)

@@ -22,7 +22,7 @@ from tests.framework.runtime.workers.killed import MortalPartitions, Written
 from tests.framework.runtime.workers.running import Workers, every_kind
 from tests.framework.runtime.workers.test_exact import run, undisturbed, written
 from tests.framework.windows.windowed import MortalTell, Numbered, Tell
-from tests.portions import at_every_change
+from tests.portions import at_every_change, times_at_every_change
 
 FORMS: tuple[dict[str, Any], ...] = (
     {LENGTH_MS: 0.03, SLIDE_MS: 0.01},
@@ -99,7 +99,7 @@ def test_a_run_that_is_suspended_is_gone_on_with(seed: int, config: dict[str, An
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("config", FORMS, ids=str)
-@pytest.mark.parametrize("times_us", at_every_change([range(279, 282), range(200, 279), range(282, 380)], 1))
+@pytest.mark.parametrize("times_us", times_at_every_change(range(279, 282), range(200, 279), range(282, 380)))
 def test_a_run_can_be_suspended_at_every_time(
     times_us: range, config: dict[str, Any], tmp_path: Path
 ) -> None:

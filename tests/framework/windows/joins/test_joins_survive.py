@@ -22,7 +22,7 @@ from tests.framework.runtime.pieces import run_built
 from tests.framework.runtime.workers.killed import MortalPartitions, Written, plan_death
 from tests.framework.runtime.workers.test_exact import run, undisturbed, written
 from tests.framework.windows.joins.joined import FIELDS, drawn, joining
-from tests.portions import at_every_change
+from tests.portions import at_every_change, times_at_every_change
 
 NAMES = [f"{side}_{name}" for side in ("left", "right") for name in ("partition", "number", "key")]
 BY_KEY = Equal("key") & Within("8us")
@@ -96,12 +96,12 @@ def test_a_run_that_is_suspended_is_gone_on_with(seed: int, tmp_path: Path) -> N
     assert rows + second.result("sink") == whole
 
 
-@pytest.mark.parametrize("times_us", at_every_change([range(279, 281), range(200, 279), range(281, 380)], 1))
+@pytest.mark.parametrize("times_us", times_at_every_change(range(279, 281), range(200, 279), range(281, 380)))
 def test_a_run_can_be_suspended_at_every_time(times_us: range, tmp_path: Path) -> None:
     check_suspended_at(times_us, suspended, tmp_path)
 
 
-@pytest.mark.parametrize("times_us", at_every_change([range(279, 281), range(200, 279), range(281, 380)], 1))
+@pytest.mark.parametrize("times_us", times_at_every_change(range(279, 281), range(200, 279), range(281, 380)))
 def test_a_checkpoint_can_be_made_at_every_time(times_us: range, tmp_path: Path) -> None:
     """While the run goes on."""
     check_cut_at(times_us, suspended, tmp_path)
