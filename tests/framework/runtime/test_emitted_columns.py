@@ -17,7 +17,7 @@ from framework import BatchBolt, Bolt, RowError, Rows, Stream, TopologyBuilder
 from framework.errors import ComponentError
 from framework.runtime.edges.bulk import Marks
 from framework.sinks import CollectingSink
-from tests.framework.runtime.pieces import listed, run_built
+from tests.framework.runtime.pieces import FakeClock, listed, run_built
 from tests.framework.runtime.workers.running import PROCESSES, THREADS, Workers
 from viper.fanout import Fanout
 
@@ -145,7 +145,10 @@ def test_so_they_do_in_several_workers(workers: Workers, emits: list[Emit]) -> N
     assert found.result("sink") == expected(emits)
 
 
-def test_planted_marks_that_are_off_by_one_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_planted_marks_that_are_off_by_one_are_found(
+    clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a clock that stands still, as slices that take their time have one row each, and hide it."""
     extend = Marks.extend
 
     def off_by_one(self: Marks, fanout: Fanout, before: int) -> None:
