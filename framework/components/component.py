@@ -87,3 +87,13 @@ class Component(Recipe):
             tup: the tuple that was being processed, if there was one.
         """
         self._collector.report_error(exception, tup)
+
+
+def tasks_of(component: str, context: Mapping[str, Any]) -> list[int]:
+    """The ids of all tasks of a component, in ascending order; none where the context does not say.
+
+    Args:
+        component: its id.
+        context: what `Component.initialize` is given.
+    """
+    return sorted(int(task) for task, name in context.get("task->component", {}).items() if name == component)

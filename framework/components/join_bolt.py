@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import Any
 
 from framework.components.batch_bolt import BatchBolt, RowError
+from framework.components.component import tasks_of
 from framework.components.rows import Rows
 from framework.errors import ConfigError
 from framework.topology import DEFAULT_STREAM, did_you_mean
@@ -148,8 +149,7 @@ class JoinBolt(BatchBolt):
         self._search = replace(self._search, how=storm_conf[JOIN_HOW])
         self._groups = storm_conf["viper.key.groups"]
         kinds = {found["type"].lower() for streams in grouped.values() for found in streams.values()}
-        names = context["task->component"]
-        tasks = sorted(int(task) for task, name in names.items() if name == self.component_name)
+        tasks = tasks_of(self.component_name, context)
         self._is_dealt = kinds == {"all"}
         share = Share()
         if self._is_dealt:

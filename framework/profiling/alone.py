@@ -44,6 +44,7 @@ time for a recorded spout, which is slower than others, to fill a jumbo tuple.""
 _AT_MOST_S = 1.0
 """Seconds of each run; the one that is recorded takes some 100 bytes of the disk for each tuple."""
 _PATIENCE_S = 60.0
+"""Seconds in which a part has to end once it is drained: a bolt may wait for what only the whole brings."""
 _TICKS = "topology.tick.tuple.freq.secs"
 _FILE = """
 import pickle

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any
 
 from framework.components import Spout
+from framework.components.component import tasks_of
 from framework.positions import Position
 from framework.recording.reading import Recorded, Recording
 
@@ -21,7 +22,7 @@ CONFIG: Mapping[str, Any] = {
 _AT_ONCE = 1000
 """Tuples that a call of `RecordedSpout.next_tuple` emits."""
 _LAST_US = (1 << 62) - 2
-"""The latest time that an emit may give; what a task emitted at the end of all input stands behind it."""
+"""The latest time that is given to a tuple; what a task emitted at the end of all input stands behind it."""
 
 
 class RecordedSpout(Spout):
@@ -61,8 +62,7 @@ class RecordedSpout(Spout):
         Raises:
             RecordingError: it is none, or has no such component or stream.
         """
-        of_task = context["task->component"]
-        mine = sorted(int(task) for task, name in of_task.items() if name == context["componentid"])
+        mine = tasks_of(context["componentid"], context)
         self._has_times = storm_conf["viper.time"] == "event"
         self._recording = recording = Recording(self._path)
         names = [stream.name for stream in recording.streams_of(self._component)]

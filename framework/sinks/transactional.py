@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from framework.components.component import tasks_of
 from framework.errors import InternalError, SinkError
 from framework.sinks.ends import checkpoint_of, end_number, is_end, refuse_more
 from framework.sinks.sink import Row, Sink
@@ -107,11 +108,7 @@ class TransactionalSink(Sink):
         Raises:
             SinkError: it cannot be written to, or another run uses it.
         """
-        tasks = sorted(
-            int(task)
-            for task, name in context.get("task->component", {}).items()
-            if name == self.component_name
-        )
+        tasks = tasks_of(self.component_name, context)
         self._task_index = tasks.index(self.task_id) if self.task_id in tasks else 0
         self._task_count = max(len(tasks), 1)
         self._former_id = storm_conf.get(FORMER_ID)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from framework.components import Bolt, Spout, StatefulBolt, WindowedBolt
+from framework.components.component import tasks_of
 from framework.state import KeyValueState
 from framework.windows import TupleWindow
 
@@ -108,8 +109,7 @@ class TestWordSpout(Spout):
 
     def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
         """Seed the choice of words."""
-        of_task = context["task->component"]
-        tasks = sorted(int(task) for task, name in of_task.items() if name == context["componentid"])
+        tasks = tasks_of(context["componentid"], context)
         self._random = random.Random(tasks.index(context["taskid"]))
 
     def next_tuple(self) -> None:
