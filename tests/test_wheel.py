@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.once import made_once
 from tests.wheels import trying
 from tests.wheels.building import build_sdist, build_wheel, repair
 from tests.wheels.commands import FailedError, succeed
@@ -31,19 +32,29 @@ TYPED = (
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel as `make wheels` builds it: from the sdist and not from the checkout."""
-    folder = tmp_path_factory.mktemp("dist")
-    sdist = build_sdist(REPOSITORY, folder)
-    assert sdist.name.startswith("viperstorm-")
-    return repair(build_wheel(Path(sys.executable), sdist, folder / "raw"), folder / "repaired")
+    """The wheel as `make wheels` builds it: from the sdist and not from the checkout.
+
+    It is built once, as that takes half a minute of processor time, and two sdists at a time would get into
+    each other's way in the checkout.
+    """
+
+    def build(folder: Path) -> None:
+        sdist = build_sdist(REPOSITORY, folder)
+        assert sdist.name.startswith("viperstorm-")
+        repair(build_wheel(Path(sys.executable), sdist, folder / "raw"), folder / "repaired")
+
+    (wheel,) = (made_once(tmp_path_factory, "wheel", build) / "repaired").iterdir()
+    return wheel
 
 
 @pytest.fixture(scope="module")
 def empty(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> trying.Empty:
-    """An environment with nothing but the wheel."""
-    empty = trying.Empty(tmp_path_factory.mktemp("installed"), sys.executable)
-    empty.install(wheel)
-    return empty
+    """An environment with nothing but the wheel, which tests leave as it is."""
+
+    def build(folder: Path) -> None:
+        trying.Empty.new(folder, sys.executable).install(wheel)
+
+    return trying.Empty(made_once(tmp_path_factory, "installed", build))
 
 
 @pytest.fixture
@@ -56,14 +67,14 @@ def test_it_works_where_nothing_can_be_compiled(wheel: Path, tmp_path: Path) -> 
     trying.try_wheel(wheel, sys.executable, tmp_path)
 
 
-def test_an_environment_with_a_compiler_is_none_to_try_a_wheel_in(empty: trying.Empty) -> None:
-    compiler = empty.bin / "cc"
-    compiler.touch(mode=0o755)
-    try:
-        with pytest.raises(FailedError, match="was to have no compiler"):
-            trying.try_installed(empty)
-    finally:
-        compiler.unlink()
+def test_an_environment_with_a_compiler_is_none_to_try_a_wheel_in(
+    empty: trying.Empty, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "viper").symlink_to(empty.bin / "viper")
+    (tmp_path / "cc").touch(mode=0o755)
+    monkeypatch.setattr(empty, "bin", tmp_path)
+    with pytest.raises(FailedError, match="was to have no compiler"):
+        trying.try_installed(empty)
 
 
 def test_a_wheel_of_another_version_is_told(empty: trying.Empty, monkeypatch: pytest.MonkeyPatch) -> None:

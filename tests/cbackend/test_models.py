@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 MODEL = Path(__file__).parents[1] / "model"
+PROMELA = MODEL / "promela"
 LIMIT_S = 600
 """Far above what is needed; a search or a client that hangs ends here."""
 
@@ -23,10 +24,10 @@ needs_spin = pytest.mark.skipif(
 )
 
 
-def made(goal: str, build: Path) -> list[str]:
+def made(goal: str, build: Path, *options: str) -> list[str]:
     """What `make` says it has done; fails with all it said if it did not."""
     done = subprocess.run(
-        ["make", f"-j{os.cpu_count() or 1}", "-C", MODEL, f"BUILD={build}", goal],
+        ["make", f"-j{os.cpu_count() or 1}", "-C", MODEL, f"BUILD={build}", *options, goal],
         capture_output=True,
         text=True,
         timeout=LIMIT_S,
@@ -35,24 +36,36 @@ def made(goal: str, build: Path) -> list[str]:
     return done.stdout.splitlines()
 
 
-def planted_in_models() -> set[str]:
-    """Every bug that a model offers, as the Makefile names it."""
-    texts = (path.read_text(encoding="utf-8") for path in (MODEL / "promela").iterdir())
+def planted_in(pattern: str) -> set[str]:
+    """Every bug that these models, or what they include, offer."""
+    texts = (path.read_text(encoding="utf-8") for path in PROMELA.glob(pattern))
     return {name for text in texts for name in re.findall(r"PLANTED_(\w+)", text)}
 
 
-@needs_spin
-def test_the_models_have_no_wrong_state(tmp_path: Path) -> None:
-    said = made("models", tmp_path)
-    passed = {line.removeprefix("passed: ") for line in said if line.startswith("passed: ")}
-    assert {path.stem for path in (MODEL / "promela").glob("*.pml")} <= passed
+def caught_in(said: list[str]) -> set[str]:
+    return {name for line in said for name in re.findall(r"caught: (\w+) in ", line)}
+
+
+# All of them together take minutes of processor time, and beside other tests longer than one may stand still.
+each_model = pytest.mark.parametrize("model", sorted(path.stem for path in PROMELA.glob("*.pml")))
 
 
 @needs_spin
-def test_spin_finds_every_planted_bug(tmp_path: Path) -> None:
-    said = made("planted", tmp_path)
-    caught = {line.split()[1] for line in said if line.startswith("caught: ")}
-    assert planted_in_models() and planted_in_models() <= caught
+@each_model
+def test_a_model_has_no_wrong_state(model: str, tmp_path: Path) -> None:
+    assert f"passed: {model}" in made(f"models-{model}", tmp_path)
+
+
+@needs_spin
+@each_model
+def test_spin_finds_every_planted_bug(model: str, tmp_path: Path) -> None:
+    caught = caught_in(made(f"planted-{model}", tmp_path))
+    assert caught and planted_in(f"{model}.pml") <= caught
+
+
+@pytest.mark.slow(daily=True)
+def test_every_planted_bug_is_looked_for(tmp_path: Path) -> None:
+    assert planted_in("*") <= caught_in(made("planted", tmp_path, "--dry-run"))
 
 
 @pytest.mark.slow(daily=True)

@@ -72,6 +72,10 @@ builder.new_stream(LineSpout)
 topology = builder.build("lines")
 """,
     "recording.md": f"""{_LINES}
+class CountBolt(Bolt):
+    outputs = ["word"]
+    def process(self, tup):
+        self.emit(tup.values)
 builder = StreamBuilder()
 builder.new_stream(LineSpout, name="lines").key_by("line").count_by_key(name="count").to(CollectingSink)
 run(builder, record="before.viper")

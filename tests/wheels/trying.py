@@ -9,12 +9,17 @@ from tests.wheels.commands import FailedError, succeed
 
 
 class Empty:
-    """A new environment, far from the sources. Its programs find no others, and so no compiler."""
+    """An environment far from the sources. Its programs find no others, and so no compiler."""
 
-    def __init__(self, folder: Path, python: str) -> None:
-        succeed(python, "-m", "venv", folder / "environment", cwd=folder)
+    def __init__(self, folder: Path) -> None:
         self.bin = folder / "environment" / "bin"
         self._folder = folder
+
+    @classmethod
+    def new(cls, folder: Path, python: str) -> Empty:
+        """Make one for a version of Python."""
+        succeed(python, "-m", "venv", folder / "environment", cwd=folder)
+        return cls(folder)
 
     def install(self, *requirements: object) -> None:
         """Install wheels, and never a source that would have to be compiled."""
@@ -29,7 +34,7 @@ class Empty:
 
 def try_wheel(wheel: Path, python: str, folder: Path) -> None:
     """Install a wheel in an empty folder, make a project with it and run that; raises `FailedError`."""
-    empty = Empty(folder, python)
+    empty = Empty.new(folder, python)
     empty.install(wheel)
     try_installed(empty)
 
