@@ -79,13 +79,15 @@ class Sample:
         return sum(count for name, count in self.processed.items() if name not in consumed)
 
     def at_speed(self, factor: float) -> Sample:
-        """The same as if all processor time had been so many times as long.
+        """The same as if all of it had taken so many times as long.
+
+        The time of the run is taken to be that of a worker that computes without a pause.
 
         Args:
             factor: above 1 where the machine was faster at that time than it usually is.
         """
         tasks = {name: replace(task, cpu_ns=task.cpu_ns * factor) for name, task in self.tasks.items()}
-        return replace(self, tasks=tasks)
+        return replace(self, tasks=tasks, elapsed_s=self.elapsed_s * factor)
 
     def loads_ns(self) -> dict[int, float]:
         """Processor time of each worker for each tuple that spouts brought."""

@@ -89,6 +89,8 @@ class StandIn(threading.Thread):
 
         It waits for a period at least, so that tuples gather.
         """
+        if self._over.is_set():  # the ticket was taken before, so that from now on the end rings it awake
+            return True
         is_ending = self._stopped_at_s() is not None
         self._bell.wait(self._ticket, ENDING_PERIOD_S if is_ending else LONGEST_WAIT_S)
         return self._over.wait(PERIOD_S)

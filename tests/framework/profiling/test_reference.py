@@ -19,6 +19,7 @@ def test_a_sample_at_another_speed_keeps_its_counts() -> None:
     changed = sample.at_speed(0.5)
     assert changed.tasks["a:1"].cpu_ns == 40 and changed.tasks["a:1"].processed == 4
     assert changed.loads_ns() == {1: 10.0} and sample.loads_ns() == {1: 20.0}
+    assert (changed.elapsed_s, sample.elapsed_s) == (0.5, 1.0)
 
 
 def test_the_loop_takes_processor_time() -> None:

@@ -101,6 +101,23 @@ def test_once_the_run_is_to_stop_it_looks_without_being_called(bell: Bell) -> No
     stand_in.end()
 
 
+def test_an_end_between_two_looks_is_not_slept_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    class EndsBefore(Bell):
+        def ticket(self) -> int:
+            if threading.current_thread() is ending:
+                with monkeypatch.context() as patch:
+                    patch.setattr(ending, "join", lambda: None)
+                    ending.end()
+            return super().ticket()
+
+    ending: StandIn | None = None
+    ending = make(EndsBefore.create(Arena.private(Bell.size())), FakeTask())
+    ending.start()
+    ending.call()
+    ending.join(PATIENCE_S / 2)
+    assert not ending.is_alive()
+
+
 def test_a_failure_is_kept_and_reported(bell: Bell) -> None:
     told: list[str] = []
     error = ValueError("no")
