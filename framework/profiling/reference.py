@@ -1,4 +1,8 @@
-"""How fast the machine was between two runs, by a loop that always has the same to do."""
+"""How fast the machine was around a run, by a loop that always has the same to do.
+
+On a machine that others use, the speed of a tenth of a second says little about that of the next one, and the
+speeds of two minutes differ by a factor of two. So several looks are taken together, behind each other.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,9 @@ import statistics
 import time
 from collections.abc import Callable
 
-_STEPS = 1_000_000
+_STEPS = 2_000_000
+_NEAR = 2
+"""Looks on each side of a run that count."""
 
 
 def spin_s() -> float:
@@ -36,5 +42,6 @@ class Reference:
     def factors(self) -> list[float]:
         """For each run, how many times as long its processor time would have been at the usual speed."""
         usual = statistics.median(self._seen)
-        around = zip(self._seen, self._seen[1:], strict=False)
-        return [usual / ((before + after) / 2) for before, after in around]
+        ends = range(1, len(self._seen))
+        near = (self._seen[max(0, end - _NEAR) : end + _NEAR] for end in ends)
+        return [usual / statistics.median(looks) for looks in near]

@@ -6,12 +6,29 @@ from framework.profiling import Sample, TaskSample
 from framework.profiling.reference import Reference, spin_s
 
 
-def test_what_ran_while_the_machine_was_slow_is_taken_as_shorter() -> None:
-    times = iter([1.0, 1.0, 3.0, 1.0, 1.0])
+def factors(*looks: float) -> list[float]:
+    times = iter(looks)
     reference = Reference(lambda: next(times))
-    for _ in range(4):
+    for _ in looks[1:]:
         reference.look()
-    assert reference.factors() == [1.0, 0.5, 0.5, 1.0]
+    return reference.factors()
+
+
+def test_what_ran_while_the_machine_was_slow_is_taken_as_shorter() -> None:
+    assert factors(1.0, 1.0, 1.0, 1.0, 1.0, 3.0, 3.0, 3.0, 3.0) == [
+        1.0,
+        1.0,
+        1.0,
+        1.0,
+        0.5,
+        1 / 3,
+        1 / 3,
+        1 / 3,
+    ]
+
+
+def test_a_single_slow_look_does_not_count() -> None:
+    assert factors(1.0, 1.0, 3.0, 1.0, 1.0) == [1.0, 1.0, 1.0, 1.0]
 
 
 def test_a_sample_at_another_speed_keeps_its_counts() -> None:
