@@ -44,9 +44,11 @@ def block_of(shape: Shape, name: str, tasks: int) -> Block:
     """
     if tasks == 1:
         return Block(math.inf)
+    flows = shape.into[name]
+    if not flows and shape.spouts_take_turns:
+        return Block(1.0)
     # Partitions of a spout bring tuples of any times.
     by_chance = Block(tasks / (tasks - 1), by_chance=True)
-    flows = shape.into[name]
     turns = [flow.turn for flow in flows if flow.spread is Spread.TURNS]
     if any(flow.spread is Spread.KEYS for flow in flows) or not flows:
         return by_chance

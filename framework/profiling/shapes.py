@@ -9,6 +9,7 @@ from framework.costs import Deployment, Flow, Machine, Node, Shape, Spread
 from framework.errors import ViperError
 from framework.planning import Plan
 from framework.planning.plan import Subscription
+from framework.planning.time_mode import TimeMode
 from framework.topology import ComponentSpec, GroupingKind, Role
 
 _SPREADS = {
@@ -49,7 +50,8 @@ def shape_of(plan: Plan, most: int) -> Shape:
     nodes = tuple(
         Node(c.id, c.role is Role.SPOUT, fixed.get(c.id) or _at_most(most, c, plan)) for c in ordered
     )
-    return Shape(nodes, tuple(_flow(plan, subscription) for subscription in plan.subscriptions))
+    flows = tuple(_flow(plan, subscription) for subscription in plan.subscriptions)
+    return Shape(nodes, flows, spouts_take_turns=plan.time is TimeMode.LOGICAL)
 
 
 def fixed_tasks(plan: Plan) -> dict[str, int]:

@@ -66,3 +66,15 @@ def test_one_source_is_a_single_run() -> None:
     flow = Flow("a", "s", "b", Spread.KEYS)
     shape = Shape((Node("a", True, 1), Node("b", False, 3)), (flow,))
     assert run_length(flow, block_of(shape, "a", 1), 1.0, 1, 3) == math.inf
+
+
+@pytest.mark.parametrize(
+    ("spread", "last"), [(Spread.TURNS, 1), (Spread.TURNS, 2), (Spread.ALL, 2), (Spread.KEYS, 3)]
+)
+@pytest.mark.parametrize("tasks", [2, 3])
+def test_spouts_that_take_turns_bring_one_tuple_each(tasks: int, spread: Spread, last: int) -> None:
+    flow = Flow("a", "s", "b", spread)
+    shape = Shape((Node("a", True, 3), Node("b", False, 3)), (flow,), spouts_take_turns=True)
+    brought = Flow("", "", "a", Spread.TURNS)
+    predicted = run_length(flow, block_of(shape, "a", tasks), 1.0, tasks, last)
+    assert predicted == pytest.approx(measured(flow, brought, tasks, last, 1.0), rel=0.1)

@@ -59,6 +59,15 @@ def test_word_count() -> None:
     )
 
 
+@pytest.mark.parametrize("time", ["logical", "ingest", "event"])
+def test_spouts_take_turns_unless_their_tuples_have_times(time: str) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Source, 2)
+    builder.set_bolt("pass", Pass).shuffle_grouping("source")
+    shape = shape_of(planned(builder, viper__time=time), 2)
+    assert shape.spouts_take_turns == (time == "logical")
+
+
 @pytest.mark.parametrize("name", ["linear_road", "letters_windows", "stretch_wordcount", "wordcount_windows"])
 def test_other_topologies_have_shapes_in_the_order_of_the_stream(name: str) -> None:
     plan = planned(str(TOPOLOGIES / f"{name}.yaml"))
