@@ -50,7 +50,8 @@ class Shape:
     nodes: tuple[Node, ...]
     flows: tuple[Flow, ...]
     spouts_take_turns: bool = False
-    """Whether tuples of spouts have numbers and no times of their own, so that each task brings one in turn."""
+    """Whether tuples of spouts have numbers and no times of their own, so that each task brings one in
+    turn."""
 
     @cached_property
     def into(self) -> Mapping[str, tuple[Flow, ...]]:

@@ -91,8 +91,8 @@ class Executor:
         """The tasks whose callbacks are on the stack."""
         self._follower: Task | None = None
         """The task that runs next, without a look at the others."""
-        self._was_alone = False
-        """Whether the last look has found one runnable task only."""
+        self._turns_for_nothing = 0  # in a row: turns that have moved no tuple
+        self._was_alone = False  # whether the last look has found one runnable task only
         self._cycles = Cycles(self.bolts)
         self._live_time = LiveTime(self.spouts, self.bolts, self._is_in_callback, requests)
         self._slices = Slices(self.tasks, rules.max_slice)
@@ -151,6 +151,7 @@ class Executor:
         if self._cycles.exist:
             self._cycles.something_happened()
         moved = self._run(task)
+        self._turns_for_nothing = 0 if moved else self._turns_for_nothing + 1
         if task.is_source:
             if moved:  # its tuples may have been the last, and the next callback may be stuck
                 self._on_turn(time.monotonic())
@@ -337,9 +338,10 @@ class Executor:
     # -- callbacks that do not return
 
     def make_room(self, waiting: Task) -> None:
-        """Run bolts until none is runnable, and then all other tasks too while the waiting task has no room.
+        """Run bolts until none moves anything, and then all other tasks too while the waiting task has no room.
 
-        The other tasks may themselves wait for a task whose callback is further down the stack. Then only
+        While another process asks how far it is, a bolt is runnable for nothing until the waiting task goes on.
+        Other tasks may themselves wait for a task whose callback is further down the stack. Then only
         returning helps, and the waiting task keeps what it has emitted, beyond the bound of its buffer.
 
         Args:
@@ -361,8 +363,6 @@ class Executor:
     def end_with(self, error: Exception) -> NoReturn:
         """End the run with an error that another task has caused.
 
-        The callback on the stack is unwound by `TaskStopped`, so that it does not see the error.
-
         Raises:
             TaskStopped: always.
         """
@@ -370,13 +370,15 @@ class Executor:
         raise TaskStopped from error
 
     def _make_room(self, waiting: Task) -> None:
+        self._turns_for_nothing = 0
         while True:
             if self._must_leave(waiting):
                 raise TaskStopped
-            if self._turn(self.bolts):
+            if self._turns_for_nothing <= len(self.bolts) and self._turn(self.bolts):
                 continue
             if not waiting.is_blocked:
                 return
+            self._turns_for_nothing = 0
             if not self._turn(self.tasks):
                 if any(task is not waiting for task in self._in_callbacks):
                     return

@@ -12,6 +12,8 @@ from framework import Bolt, Stream, TicklessBatchingBolt, TopologyBuilder
 from framework.runtime import StopReason
 from framework.runtime.edges.destination import Destination
 from framework.runtime.execution.executor import Executor
+from framework.runtime.tasks.bolt_task import BoltTask
+from framework.runtime.tasks.task import TaskState
 from framework.sinks import CountingSink
 from tests.framework.runtime.pieces import (
     FakeClock,
@@ -214,6 +216,27 @@ def test_a_call_that_emits_much_hands_it_on_in_large_parts(clock: FakeClock) -> 
     (sink,) = (task for task in report.statistics.tasks if task.component == "sink")
     assert sum(given.tuples for given in sink.inputs) == 40_000
     assert sum(given.jumbos for given in sink.inputs) < 100
+
+
+def test_a_call_goes_on_beside_a_bolt_that_is_runnable_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one is, once the run is to end, of which another process asks again and again how far it is."""
+    is_runnable = BoltTask.is_runnable
+
+    def always(self: BoltTask, now: float) -> bool:
+        return is_runnable(self, now) or self.state is TaskState.RUNNING
+
+    monkeypatch.setattr(BoltTask, "is_runnable", always)
+
+    def next_tuple(self: Any) -> None:
+        for number in range(900):
+            self.emit([number])
+
+    seen: list[int] = []
+    builder = built(polled(next_tuple), bolt(lambda self, tup: seen.append(tup.values[0])))
+    options = {"viper__channel__tuples": 1024, "viper__jumbo__linger__ms": 0}
+    report = run_built(builder, {"max_tuples": 1}, **options)
+    assert report.reason is StopReason.MAX_TUPLES
+    assert seen == list(range(900))
 
 
 def quiet_for(polls: int) -> Callable[[Any], Any]:
