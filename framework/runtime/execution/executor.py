@@ -338,9 +338,9 @@ class Executor:
     # -- callbacks that do not return
 
     def make_room(self, waiting: Task) -> None:
-        """Run bolts until none moves anything, and then all other tasks too while the waiting task has no room.
+        """Run bolts until none moves anything; then all other tasks too, while the waiting task has no room.
 
-        While another process asks how far it is, a bolt is runnable for nothing until the waiting task goes on.
+        A bolt that another process asks how far it is may have turns for nothing until that task goes on.
         Other tasks may themselves wait for a task whose callback is further down the stack. Then only
         returning helps, and the waiting task keeps what it has emitted, beyond the bound of its buffer.
 

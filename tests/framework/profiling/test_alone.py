@@ -15,7 +15,7 @@ import pytest
 
 from framework import BatchBolt, Bolt, Spout, Stream, TopologyBuilder, run
 from framework.config import resolve
-from framework.costs import ComponentCost, Deployment, Flow, Node, Profile, Shape, Spread
+from framework.costs import ComponentCost, Deployment, Flow, Node, Profile, Shape, Spread, StreamCost
 from framework.loading import load_any
 from framework.planning import Plan, TimeMode, make_plan
 from framework.profiling import Profiler, RunFailed
@@ -216,6 +216,21 @@ def test_profiles_are_put_together() -> None:
     found = together({"a": part(100, 1), "b": part(2, 200)})
     assert {name: cost.ns for name, cost in found.components.items()} == {"a": 100, "b": 200}
     assert together({}) == Profile({})
+
+
+def test_what_hardly_crosses_is_taken_to_cost_what_the_others_do() -> None:
+    def part(**streams: StreamCost) -> ComponentCost:
+        return ComponentCost(100, streams)
+
+    often, free = StreamCost(1.0, 8, encode_ns=30, decode_ns=10), StreamCost(2.0, encode_ns=50)
+    rare = StreamCost(0.001, 9, encode_ns=2e6, decode_ns=4e5)
+    parts = {"a": part(often=often), "b": part(free=free, rare=rare)}
+    found = together({name: Profile({name: cost, "other": cost}) for name, cost in parts.items()})
+    assert found.components["a"] == parts["a"]
+    b = found.components["b"].streams
+    assert b["free"] == replace(free, decode_ns=10)
+    assert b["rare"] == replace(rare, encode_ns=40, decode_ns=10)
+    assert together({"b": Profile({"b": part(rare=rare)})}).components["b"].streams["rare"].encode_ns == 0
 
 
 class Told(Profiler):
