@@ -16,7 +16,8 @@ from benchmarks.planner.candidates import DEFAULT, FOUND, Target, candidates
 from benchmarks.planner.rates import Interval, interval, ratio
 from benchmarks.planner.warm import Candidate, Moment, TooLittle, Warm, between
 from framework.costs import ComponentCost, Deployment, Profile, StreamCost
-from framework.profiling import Profiler, RunFailed, Sample
+from framework.profiling import Profiler, RunFailed, Sample, profiler
+from framework.profiling.reference import Reference
 from tests.benchmarks.planned import endless
 
 HERE = Path(__file__).parent
@@ -108,7 +109,9 @@ class Played(Profiler):
 
 def played(rates: Sequence[str], times: int, again: int | None = None) -> list[Measured]:
     plans = [Candidate({"spout": (0,)}, name, () if DEFAULT in name else None) for name in rates]
-    found = raced(Played((), 1.0, 1), plans, times, again)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(profiler, "Reference", lambda: Reference(lambda: 1.0))  # always as fast
+        found = raced(Played((), 1.0, 1), plans, times, again)
     return [Measured(plan, 1.0, of) for plan, of in zip(plans, found, strict=True)]
 
 
@@ -154,9 +157,9 @@ def test_the_programs_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_an_input_that_ends_too_early_is_refused() -> None:
-    profiler = Warm(["run", TARGET, "-o", "numbers.count=10"], 1.0, 1, warm_up_s=0.5)
+    brief = Warm(["run", TARGET, "-o", "numbers.count=10"], 1.0, 1, warm_up_s=0.5)
     with pytest.raises(RunFailed, match="ended"):
-        profiler.measure(Deployment({"numbers": (0,), "slow": (0,), "count": (0,)}))
+        brief.measure(Deployment({"numbers": (0,), "slow": (0,), "count": (0,)}))
 
 
 def test_runs_that_move_by_themselves_are_counted_beside_others(capsys: pytest.CaptureFixture[str]) -> None:
