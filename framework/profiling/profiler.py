@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -42,15 +42,12 @@ class Profiler:
         seconds: after which a run is drained.
         workers: places of the plans.
         patience_s: seconds beyond these within which a run has to end; None for any number.
-        without_start: leaves out what another run takes that ends with the first tuple of its spouts, so
-            that short runs can be measured: with what is imported and compiled, that may be half a second.
     """
 
     command: Sequence[str]
     seconds: float
     workers: int
     patience_s: float | None = None
-    without_start: bool = False
 
     def profile(
         self,
@@ -98,16 +95,12 @@ class Profiler:
         return by_plan
 
     def measure(self, plan: Deployment) -> Sample:
-        """One run of a plan; of two, what one of them has done beyond its start.
+        """One run of a plan.
 
         Raises:
             RunFailed: it ended with an error.
         """
-        sample = sample_of(self.report(plan))
-        if not self.without_start:
-            return sample
-        first = replace(self, command=[*self.command, "--max-tuples", "1"])
-        return sample.less(sample_of(first.report(plan)))
+        return sample_of(self.report(plan))
 
     def report(self, plan: Deployment) -> Mapping[str, Any]:
         """What one run of a plan reports, as `viper run --report` writes it.

@@ -32,17 +32,6 @@ class TaskSample:
             for way, tuples in more.items():
                 mine[way] += tuples
 
-    def less(self, other: TaskSample) -> TaskSample:
-        """What the task has done beyond another sample; nothing where it has done less."""
-        return TaskSample(
-            self.component,
-            max(0.0, self.cpu_ns - other.cpu_ns),
-            max(0, self.processed - other.processed),
-            max(0, self.runs - other.runs),
-            _beyond(self.encoded, other.encoded),
-            _beyond(self.decoded, other.decoded),
-        )
-
 
 @dataclass(frozen=True)
 class Way:
@@ -62,15 +51,6 @@ class Way:
             self.jumbos + other.jumbos,
             self.bytes + other.bytes,
             self.crossed + other.crossed,
-        )
-
-    def less(self, other: Way) -> Way:
-        """What went beyond another one."""
-        return Way(
-            max(0, self.tuples - other.tuples),
-            max(0, self.jumbos - other.jumbos),
-            max(0, self.bytes - other.bytes),
-            max(0, self.crossed - other.crossed),
         )
 
 
@@ -109,32 +89,12 @@ class Sample:
         tasks = {name: replace(task, cpu_ns=task.cpu_ns * factor) for name, task in self.tasks.items()}
         return replace(self, tasks=tasks, elapsed_s=self.elapsed_s * factor)
 
-    def less(self, start: Sample) -> Sample:
-        """What was done beyond a shorter run of the same plan; the lengths of runs stay as they are.
-
-        Args:
-            start: of that run, which has done little more than to start.
-        """
-        none = Way(0, 0, 0, 0)
-        return replace(
-            self,
-            tasks={name: task.less(start.tasks[name]) for name, task in self.tasks.items()},
-            processed=_beyond(self.processed, start.processed),
-            emitted=_beyond(self.emitted, start.emitted),
-            ways={name: way.less(start.ways.get(name, none)) for name, way in self.ways.items()},
-            elapsed_s=max(0.0, self.elapsed_s - start.elapsed_s),
-        )
-
     def loads_ns(self) -> dict[int, float]:
         """Processor time of each worker for each tuple that spouts brought."""
         loads: dict[int, float] = defaultdict(float)
         for name, task in self.tasks.items():
             loads[self.places[name]] += task.cpu_ns / self.brought
         return dict(loads)
-
-
-def _beyond(counted: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
-    return {name: max(0, count - other.get(name, 0)) for name, count in counted.items()}
 
 
 def summed(samples: Sequence[Sample]) -> Sample:

@@ -15,16 +15,8 @@ def factors(*looks: float) -> list[float]:
 
 
 def test_what_ran_while_the_machine_was_slow_is_taken_as_shorter() -> None:
-    assert factors(1.0, 1.0, 1.0, 1.0, 1.0, 3.0, 3.0, 3.0, 3.0) == [
-        1.0,
-        1.0,
-        1.0,
-        1.0,
-        0.5,
-        1 / 3,
-        1 / 3,
-        1 / 3,
-    ]
+    found = factors(*[1.0] * 5, *[3.0] * 4)
+    assert found == [*[1.0] * 4, 0.5, *[1 / 3] * 3]
 
 
 def test_a_single_slow_look_does_not_count() -> None:

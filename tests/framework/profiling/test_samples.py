@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from framework.costs import ComponentCost, Deployment, Flow, Machine, Node, Profile, Shape, Spread, StreamCost
-from framework.profiling import TaskSample, Way, sample_of
+from framework.profiling import Way, sample_of
 from framework.profiling.accuracy import compared, percentile
 from framework.profiling.rounding import rounded
 
@@ -71,27 +70,6 @@ def test_times_and_counts_of_tasks() -> None:
 
 def test_times_at_another_speed() -> None:
     assert sample_of(report()).at_speed(2.0).loads_ns() == pytest.approx({1: 400.0, 2: 200.0})
-
-
-def test_what_was_done_beyond_the_start() -> None:
-    sample = sample_of(report())
-    start = replace(
-        sample,
-        tasks={name: TaskSample(task.component, 500.0, 4, 3) for name, task in sample.tasks.items()},
-        processed={"a": 4},
-        emitted={"a/default": 1, "b/default": 11},
-        ways={"a/b": Way(1, 1, 5, 1)},
-        elapsed_s=0.25,
-    )
-    found = sample.less(start)
-    assert [round(task.cpu_ns) for task in found.tasks.values()] == [1000, 0, 500, 0]
-    a, b, _, c = found.tasks.values()
-    assert (a.processed, b.processed, c.processed, c.runs) == (6, 1, 6, 5)
-    assert dict(a.encoded) == {"a/b": 5}
-    assert found.processed == {**sample.processed, "a": 6}
-    assert found.emitted == {"a/default": 9, "b/default": 0}
-    assert found.ways == {"a/b": Way(9, 2, 45, 4), "b/c": Way(10, 2, 50, 5)}
-    assert found.elapsed_s == sample.elapsed_s - 0.25 and found.lengths == sample.lengths
 
 
 def test_a_prediction_is_compared_with_what_was_measured() -> None:
