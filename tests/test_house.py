@@ -32,9 +32,6 @@ MAY_IMPORT = {
 
 OURS = {*MAY_IMPORT, "tests", "benchmarks", "conf", "docs"}
 
-LONGEST_FILE = 400
-"""Lines; beyond that a file has more than one idea."""
-
 HEAVY = {"streamparse", "pystorm", "thriftpy2", "simplejson", "pyspark", "pyarrow", "click", "yaml", "cffi"}
 """What `import framework` leaves for those who need it."""
 
@@ -235,12 +232,6 @@ class TestPublicNames:
 def _as_ruff_sorts(name: str) -> tuple[int, str]:
     """Constants, classes, functions."""
     return (0 if name.isupper() else 1 if name[0].isupper() else 2, name)
-
-
-def test_no_file_is_long() -> None:
-    files = sources(*OURS, suffixes=(".py", ".pyi", ".c", ".h"))
-    lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in files}
-    assert {str(path): lines for path, lines in lengths.items() if lines > LONGEST_FILE} == {}
 
 
 def test_the_project_speaks_of_itself_only() -> None:
