@@ -11,6 +11,7 @@ from typing import Any
 
 Line = tuple[int, ...]
 SEGMENTS = 100
+FOR_EVER = 2**62
 
 
 class Segment:
@@ -27,8 +28,8 @@ class Segment:
         """Of minutes before: which, speeds added up, reports."""
         self.count = self.speed = 0
         """Vehicles of the minute before, and the average speed of the last five."""
-        self.ahead: dict[Any, tuple[int, int]] = {}
-        """By place the accidents ahead: from which minute on they count, and in which segment they are."""
+        self.ahead: list[list[Any]] = []
+        """The accidents ahead: the first and the last minute of telling of it, the segment, and the place."""
 
     def turn(self, minute: int) -> None:
         """Another minute has begun."""
@@ -37,6 +38,7 @@ class Segment:
         self.past = [each for each in self.past if each[0] >= minute - 5]
         reports = sum(each[2] for each in self.past)
         self.speed = int(sum(each[1] for each in self.past) / reports + 0.5) if reports else 0
+        self.ahead = [each for each in self.ahead if each[1] >= minute]
         self.minute, self.total, self.reports = minute, 0, 0
         self.seen = set()
 
@@ -75,16 +77,18 @@ def answers(lines: Iterable[Line]) -> list[str]:
             vehicle = vehicles[vid] = [-1, None, 0, 0, 0]
         if vehicle[0] != number:
             vehicle[0] = number
+            toll = 0
             if lane != 4:
-                toll = 0
-                where = next((at for since, at in segment.ahead.values() if minute >= since), None)
+                where = next((at for since, until, at, _ in segment.ahead if since <= minute <= until), None)
                 if where is not None:
                     tell(f"1,{second},{xway},{where},{dir},{vid}")
                 elif segment.count > 50 and segment.speed < 40:
                     toll = 2 * (segment.count - 50) ** 2
                 tell(f"0,{vid},{second},{segment.speed},{toll}")
-                vehicle[4] += vehicle[3]
-                vehicle[3] = toll
+            vehicle[4] += vehicle[3]
+            vehicle[3] = toll
+        elif lane == 4:
+            vehicle[3] = 0
         place = (number, lane, pos)
         if vehicle[1] == place:
             vehicle[2] += 1
@@ -93,14 +97,17 @@ def answers(lines: Iterable[Line]) -> list[str]:
                 there.add(vid)
                 if len(there) == 2:
                     for near in _told_of(number):
-                        segments.setdefault(near, Segment(minute)).ahead[place] = minute + 1, seg
+                        ahead = segments.setdefault(near, Segment(minute)).ahead
+                        ahead.append([minute + 1, FOR_EVER, seg, place])
         else:
             if vehicle[2] >= 4:
                 there = standing[vehicle[1]]
                 there.discard(vid)
                 if len(there) == 1:
                     for near in _told_of(vehicle[1][0]):
-                        del segments[near].ahead[vehicle[1]]
+                        for each in segments[near].ahead:
+                            if each[3] == vehicle[1] and each[1] == FOR_EVER:
+                                each[1] = minute
             vehicle[1], vehicle[2] = place, 1
     return found + _balances(queries, vehicles)
 

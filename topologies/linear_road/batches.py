@@ -12,7 +12,7 @@ import pyarrow as pa
 from linear_road import rules, spouts
 from linear_road.bolts import BALANCES, EXPENDITURES, REPORTS, SEEN, Accidents, Expenditures
 from linear_road.bolts import Stops as StopsOfTuples
-from linear_road.records import BALANCE, EXIT, EXPENDITURE, FIELDS, REPORT, SEGMENTS, minute_of
+from linear_road.records import BALANCE, EXPENDITURE, FIELDS, REPORT, SEGMENTS, minute_of
 from viperstorm import BatchBolt, Block, Stream, ValueState
 
 __all__ = [
@@ -165,10 +165,10 @@ class Expenses(Chosen):
 
 
 class Crossings(BatchBolt):
-    """Says of each report whether its vehicle has come into another segment, and does not leave there; and
-    whether it is the first one from there in its minute."""
+    """Finds for each report the move of its vehicle (`rules.move_of`), and whether it is the first one from
+    that segment in its minute."""
 
-    outputs = [Stream(schema={**dict.fromkeys(SEEN, "int64 not null"), "is_new": "bool", "enters": "bool"})]
+    outputs = [Stream(schema={**dict.fromkeys(SEEN, "int64 not null"), "is_new": "bool"})]
     segment = ValueState("int64", default=-1)
     minute = ValueState("int64", default=-1)
     first = ValueState("int64", default=-1)
@@ -207,7 +207,7 @@ class Crossings(BatchBolt):
 
     def _emit(self, rows, is_new, moved):
         made = {field: rows.array(field) for field in ("segment", "vid", "time", "speed")}
-        self.emit_rows({**made, "is_new": is_new, "enters": moved & (rows.numpy("lane") != EXIT)})
+        self.emit_rows({**made, "is_new": is_new, "move": rules.move_of(moved, rows.numpy("lane"))})
 
 
 class Stops(BatchBolt):
@@ -242,9 +242,10 @@ class Stops(BatchBolt):
 
 
 class Tolls(BatchBolt):
-    """Finds for each vehicle that comes into a segment the toll, and the accident if there is one ahead."""
+    """Finds for each vehicle that comes into a segment the toll, and the accident if there is one ahead; and
+    passes on which vehicles leave."""
 
-    outputs = [whole_numbers(("vid", "time", "speed", "toll", "where"))]
+    outputs = [whole_numbers(("vid", "time", "move", "speed", "toll", "where"))]
     minute = ValueState("int64", default=0)
     vehicles = ValueState("int64", default=0)
     total = ValueState("int64", default=0)
@@ -256,8 +257,8 @@ class Tolls(BatchBolt):
 
     def process_rows(self, rows):
         if rows.component == "accidents":
-            for segment, place, since in rows:
-                self._accident(segment, place, since)
+            for segment, place, minute, happens in rows:
+                self._accident(segment, place, minute, happens)
             return
         minutes = minute_of(rows.numpy("time"))
         ends = [*(np.flatnonzero(np.diff(minutes)) + 1).tolist(), len(minutes)]
@@ -269,18 +270,15 @@ class Tolls(BatchBolt):
             begin = end
         if made:
             joined = {field: np.concatenate([each[field] for each in made]) for field in made[0]}
-            self.emit_rows(joined, np.flatnonzero(columns["enters"]), gives_away=True)
+            self.emit_rows(joined, np.flatnonzero(columns["move"] != rules.STAYS), gives_away=True)
 
-    def _accident(self, segment, place, since):
+    def _accident(self, segment, place, minute, happens):
+        change = rules.with_accident if happens else rules.cleared
         (known,) = self.accidents.get_all([segment])
-        if since is None:
-            known = rules.without_accident(known, place)
-        else:
-            known = rules.with_accident(known, place, since)
-        self.accidents.put_all([segment], [known])
+        self.accidents.put_all([segment], [change(known, place, minute)])
 
     def _of_minute(self, minute, part):
-        """Take reports of one minute; gives the tolls of those that enter, if there are any."""
+        """Take reports of one minute; give the tolls of vehicles that enter, and the vehicles that leave."""
         numbers, group = np.unique(part["segment"], return_inverse=True)
         keys = pa.array(numbers)
         before = read(self.minute, keys)
@@ -288,14 +286,15 @@ class Tolls(BatchBolt):
         count = len(numbers)
         for state, of in ((self.vehicles, part["is_new"]), (self.total, part["speed"]), (self.reports, None)):
             state.add_all(keys, np.bincount(group, of, count).astype(np.int64))
-        enters = part["enters"]
-        if not enters.any():
+        moves = part["move"] != rules.STAYS
+        if not moves.any():
             return
         speed, where = read(self.speed, keys), self._accidents_ahead(minute, keys)
         toll = np.where(where < 0, rules.toll_of(read(self.crowd, keys), speed), 0)
-        entered = group[enters]
-        of_segment = {"speed": speed[entered], "toll": toll[entered], "where": where[entered]}
-        yield {"vid": part["vid"][enters], "time": part["time"][enters], **of_segment}
+        at, move = group[moves], part["move"][moves]
+        told = np.where(move == rules.ENTERS, toll[at], 0)
+        of_segment = {"speed": speed[at], "toll": told, "where": where[at]}
+        yield {"vid": part["vid"][moves], "time": part["time"][moves], "move": move, **of_segment}
 
     def _begin(self, segments, minute, later):
         """A minute begins in segments, so much later than the one that they know of."""
@@ -329,21 +328,22 @@ class Told(BatchBolt):
     config = {"viper.stateless": True}
 
     def process_rows(self, rows):
-        columns = [rows.column(field) for field in ("vid", "time", "speed", "toll")]
-        texts = list(map(rules.toll_answer, *columns))
-        where = rows.numpy("where")
-        of = np.arange(len(texts))
+        of = np.flatnonzero(rows.numpy("move") == rules.ENTERS)
+        vid, time, where = (rows.numpy(field)[of] for field in ("vid", "time", "where"))
+        numbers = vid, time, rows.numpy("speed")[of], rows.numpy("toll")[of]
+        texts = list(map(rules.toll_answer, *(column.tolist() for column in numbers)))
         warned = np.flatnonzero(where >= 0)
         if len(warned):
-            whom = rows.numpy("time")[warned], where[warned], rows.numpy("vid")[warned]
+            whom = time[warned], where[warned], vid[warned]
             # Each stands before the answer for the toll of the same vehicle.
             texts = np.insert(np.array(texts, object), warned, list(map(rules.accident_answer, *whom)))
-            of = np.insert(of, warned, warned)
+            of = np.insert(of, warned, of[warned])
         self.emit_rows({"answer": texts}, of)
 
 
 class Accounts(BatchBolt):
-    """Charges each vehicle for a segment when it comes into the next one, and tells what it owes."""
+    """Charges each vehicle for a segment when it comes into the next one, but not when it has left by the
+    segment's own exit; and answers queries for balances."""
 
     outputs = [ANSWERS]
     total = ValueState("int64", default=0)
@@ -352,9 +352,17 @@ class Accounts(BatchBolt):
     def process_rows(self, rows):
         keys = rows.array("vid")
         if rows.component == "tolls":
-            self.total.add_all(keys, rows.numpy("toll"))
-            self.announced.put_all(keys, rows.column("toll"))
+            self._charge(rows, keys)
             return
         owed = map(int.__sub__, self.total.get_all(keys), self.announced.get_all(keys))
         texts = list(map(rules.balance_answer, rows.column("time"), rows.column("qid"), owed))
         self.emit_rows({"answer": texts})
+
+    def _charge(self, rows, keys):
+        vids = rows.numpy("vid")
+        runs = Runs(vids)
+        stored = read(self.announced, keys)[runs.order]
+        toll, move = rows.numpy("toll"), rows.numpy("move")
+        before = runs.before(toll[runs.order], stored)
+        self.total.add_all(keys, toll - np.where(move == rules.LEAVES, runs.in_rows(before), 0))
+        runs.write(self.announced, vids, toll[runs.order], before)

@@ -10,14 +10,14 @@ import csv
 import numpy as np
 
 from linear_road import rules
-from linear_road.records import BALANCE, EXIT, EXPENDITURE, REPORT, SEGMENTS, minute_of
+from linear_road.records import BALANCE, EXPENDITURE, REPORT, SEGMENTS, minute_of
 from viperstorm import Bolt, MapState, Stream, TableState, ValueState
 
 REPORTS = ("vid", "time", "speed", "segment", "lane", "pos")
 BALANCES = ("vid", "time", "qid")
 EXPENDITURES = ("vid", "time", "qid", "xway", "day")
-SEEN = ("segment", "vid", "time", "speed", "is_new", "enters")
-TOLLS = ("vid", "toll")
+SEEN = ("segment", "vid", "time", "speed", "is_new", "move")
+TOLLS = ("vid", "move", "toll")
 """The fields of streams between bolts."""
 
 
@@ -43,8 +43,8 @@ class Dispatch(Bolt):
 
 
 class Crossings(Bolt):
-    """Says of each report whether its vehicle has come into another segment, and does not leave there; and
-    whether it is the first one from there in its minute."""
+    """Finds for each report the move of its vehicle (`rules.move_of`), and whether it is the first one from
+    that segment in its minute."""
 
     outputs = list(SEEN)
     trip = TableState(
@@ -74,7 +74,7 @@ class Crossings(Bolt):
                 is_new = not rules.seen_between(known, minute, None, segment)[1]
         if moved:
             trip.segment = segment
-        self.emit([segment, vid, time, speed, is_new, moved and lane != EXIT])
+        self.emit([segment, vid, time, speed, is_new, rules.move_of(moved, lane)])
 
 
 class Stops(Bolt):
@@ -103,7 +103,7 @@ class Stops(Bolt):
 class Accidents(Bolt):
     """Finds vehicles that stand in one place, and tells the segments before them; and when they move."""
 
-    outputs = ["segment", "place", "since"]
+    outputs = ["segment", "place", "minute", "happens"]
     stopped = MapState()
     """The vehicles that stand in a place."""
 
@@ -117,10 +117,9 @@ class Accidents(Bolt):
             self.stopped.remove(place)
         if (len(before) < 2) == (len(now) < 2):
             return
-        # Who enters a segment is told of it from the next minute on.
-        since = minute_of(time) + 1 if len(now) == 2 else None
+        minute, happens = minute_of(time), len(now) == 2
         for segment in rules.told_of(rules.segment_of_place(place)):
-            self.emit([segment, place, since])
+            self.emit([segment, place, minute, happens])
 
 
 class Tolls(Bolt):
@@ -139,12 +138,14 @@ class Tolls(Bolt):
         if tup.component == "accidents":
             self._accident(*tup.values[1:])
             return
-        segment, vid, time, speed, is_new, enters = tup.values
+        segment, vid, time, speed, is_new, move = tup.values
         now, minute = self.now, minute_of(time)
         if minute != now.minute:
             self._begin(minute)
-        if enters:
+        if move == rules.ENTERS:
             self._crossing(segment, vid, time, minute)
+        elif move != rules.STAYS:
+            self.emit([vid, move, 0], stream="tolls")
         now.total += speed
         now.reports += 1
         if is_new:
@@ -161,11 +162,9 @@ class Tolls(Bolt):
         now.minute = minute
         now.vehicles = now.total = now.reports = 0
 
-    def _accident(self, place, since):
-        if since is None:
-            self.accidents.value = rules.without_accident(self.accidents.value, place)
-        else:
-            self.accidents.value = rules.with_accident(self.accidents.value, place, since)
+    def _accident(self, place, minute, happens):
+        change = rules.with_accident if happens else rules.cleared
+        self.accidents.value = change(self.accidents.value, place, minute)
 
     def _crossing(self, segment, vid, time, minute):
         known, speed = self.accidents.value, self.now.speed
@@ -176,22 +175,23 @@ class Tolls(Bolt):
             toll = 0
             self.emit([rules.accident_answer(time, where, vid)])
         self.emit([rules.toll_answer(vid, time, speed, toll)])
-        self.emit([vid, toll], stream="tolls")
+        self.emit([vid, rules.ENTERS, toll], stream="tolls")
 
 
 class Accounts(Bolt):
-    """Charges each vehicle for a segment when it comes into the next one, and tells what it owes."""
+    """Charges each vehicle for a segment when it comes into the next one, but not when it has left by the
+    segment's own exit; and answers queries for balances."""
 
     outputs = ["answer"]
     total = ValueState("int64", default=0)
-    """All tolls that the vehicle was told of."""
+    """All tolls that the vehicle was told of, but those of segments by whose exit it has left."""
     announced = ValueState("int64", default=0)
     """The last one of them, which it does not owe yet."""
 
     def process(self, tup):
         if tup.component == "tolls":
-            toll = tup.values.toll
-            self.total.add(toll)
+            _, move, toll = tup.values
+            self.total.add(toll - self.announced.value if move == rules.LEAVES else toll)
             self.announced.value = toll
         else:
             _, time, qid = tup.values

@@ -5,7 +5,7 @@ from array import array
 
 import numpy as np
 
-from linear_road.records import SEGMENTS
+from linear_road.records import EXIT, SEGMENTS
 
 STOPPED_AFTER = 4
 """Reports from one place after which a vehicle has stopped."""
@@ -19,7 +19,9 @@ MINUTES = 5
 LANES, FEET = 8, 1_000_000
 """More than there are of lanes, and of feet of an expressway."""
 _COUNTS = STOPPED_AFTER + 1
-_ACCIDENT = struct.Struct("=qqq")
+_ACCIDENT = struct.Struct("=qqqq")
+_FOR_EVER = 2**62
+"""The last minute of an accident that has not been cleared."""
 
 # -- places
 
@@ -85,22 +87,52 @@ def seen_between(known, minute, before, segment):
     return numbers.tobytes(), segment in numbers[1:]
 
 
+# -- how a report changes the trip of its vehicle
+
+STAYS, ENTERS, LEAVES, PASSES = range(4)
+"""The vehicle is in the segment of its report before; it comes into another one; it leaves the segment by the
+exit of that segment, so that the toll is not charged; it comes into another segment in the exit lane, so that
+it is charged for the segment before, and told of no toll."""
+
+
+def move_of(has_moved, lane):
+    """The move of a vehicle, for a report or for an array of them.
+
+    Args:
+        has_moved: True if the report before was from another segment, or if there was none.
+        lane: the lane of the report.
+    """
+    return has_moved + 2 * (lane == EXIT)
+
+
 # -- accidents that vehicles of a segment are told of, as bytes, of one segment at a time
 
 
 def with_accident(known, place, minute):
-    """Those known, and one from a minute on."""
-    return known + _ACCIDENT.pack(place, segment_of_place(place), minute)
+    """The known accidents, and one that has happened in a minute; vehicles are told from the next on."""
+    return _until(known, minute) + _ACCIDENT.pack(place, segment_of_place(place), minute + 1, _FOR_EVER)
 
 
-def without_accident(known, place):
-    """Those known but the one in a place, which has been cleared."""
-    return b"".join(_ACCIDENT.pack(*each) for each in _ACCIDENT.iter_unpack(known) if each[0] != place)
+def cleared(known, place, minute):
+    """The known accidents, of which the one in a place is cleared in a minute; vehicles are told of it until
+    that minute is over."""
+    return _until(known, minute, place)
+
+
+def _until(known, minute, place=None):
+    """The accidents of which vehicles are told in a minute or later, when the one in a place is cleared."""
+    kept = []
+    for at, where, since, until in _ACCIDENT.iter_unpack(known):
+        last = minute if at == place and until == _FOR_EVER else until
+        if last >= max(since, minute):
+            kept.append(_ACCIDENT.pack(at, where, since, last))
+    return b"".join(kept)
 
 
 def ahead(known, minute):
     """The segment of the first accident that vehicles are told of in a minute; None if there is none."""
-    return next((where for _, where, since in _ACCIDENT.iter_unpack(known) if minute >= since), None)
+    told = (where for _, where, since, until in _ACCIDENT.iter_unpack(known) if since <= minute <= until)
+    return next(told, None)
 
 
 # -- speeds and tolls

@@ -32,6 +32,8 @@ class Rules:
     stopped_together: int = 2
     """Vehicles that are an accident."""
     clears: bool = True
+    told_of_cleared: bool = True
+    """True if vehicles are told of a cleared accident until the minute of clearing is over."""
     reach: int = 4
     tells_first: bool = True
     """Whether of several accidents ahead vehicles are told of that which has happened first."""
@@ -40,6 +42,10 @@ class Rules:
     told_after: int = 1
     """Minutes behind that of an accident from which on vehicles are told of it."""
     exit: int = 4
+    charged_at_exit: bool = True
+    """True if the toll of the segment before is charged by a report from the exit lane of the next one."""
+    exit_is_free: bool = True
+    """True if the toll of a segment is not charged when the vehicle leaves by the exit of that segment."""
     charged_at_once: bool = False
     queries_behind: bool = True
     """Whether queries know of all reports of their second."""
@@ -47,10 +53,12 @@ class Rules:
 
 @dataclass
 class Accident:
-    """One that has not been cleared."""
+    """One that vehicles are told of, or will be."""
 
-    segment: Segment
+    place: Place
     minute: int
+    cleared: int | None = None
+    """The minute of that, if it has been."""
 
 
 @dataclass
@@ -81,7 +89,7 @@ class Reference:
         self._seen: defaultdict[tuple[Segment, int], list[int]] = defaultdict(list)
         self._speeds: defaultdict[tuple[Segment, int], list[int]] = defaultdict(list)
         self._standing: defaultdict[Place, set[int]] = defaultdict(set)
-        self._accidents: dict[Place, Accident] = {}
+        self._accidents: list[Accident] = []
         self.cleared: list[Segment] = []
         """Where accidents were that have been cleared."""
 
@@ -114,26 +122,36 @@ class Reference:
         segment, minute, vehicle = (xway, dir, seg), time // 60 + 1, self._vehicles[vid]
         self._seen[segment, minute].append(vid)
         self._speeds[segment, minute].append(speed)
-        if lane != self.rules.exit and vehicle.segment != segment:
-            yield from self._crossing(time, vid, segment, minute)
+        if vehicle.segment != segment:
+            if lane != self.rules.exit or self.rules.charged_at_exit:
+                self._charge(vehicle)
+            if lane != self.rules.exit:
+                yield from self._notified(time, vid, segment, minute)
+        elif lane == self.rules.exit and self.rules.exit_is_free:
+            vehicle.announced = 0
         vehicle.segment = segment
         self._stand(vid, (xway, dir, lane, seg, pos), minute)
 
-    def _crossing(self, time: int, vid: int, segment: Segment, minute: int) -> Iterator[str]:
+    def _charge(self, vehicle: Vehicle) -> None:
+        vehicle.balance += vehicle.announced
+        vehicle.announced = 0
+
+    def _notified(self, time: int, vid: int, segment: Segment, minute: int) -> Iterator[str]:
         rules, vehicle = self.rules, self._vehicles[vid]
         seen = self._seen.get((segment, minute - rules.counted_before), ())
         count = len(set(seen) if rules.counts_each_once else seen)
         speed, accident = self._speed(segment, minute), self._ahead(segment, minute)
         toll = 0
         if accident is not None:
-            xway, dir, where = accident.segment
+            xway, dir, _, where, _ = accident.place
             yield f"1,{time},{xway},{where},{dir},{vid}"
         is_free = accident is not None and rules.frees
         if not is_free and count > rules.crowd and speed < rules.slow:
             toll = rules.factor * (count - rules.crowd) ** 2
         yield f"0,{vid},{time},{speed},{toll}"
-        vehicle.balance += toll if rules.charged_at_once else vehicle.announced
         vehicle.announced = toll
+        if rules.charged_at_once:
+            self._charge(vehicle)
 
     def _speed(self, segment: Segment, minute: int) -> int:
         last = range(minute - self.rules.minutes, minute)
@@ -144,14 +162,18 @@ class Reference:
 
     def _ahead(self, segment: Segment, minute: int) -> Accident | None:
         xway, dir, seg = segment
-        accidents = list(self._accidents.values())
+        accidents = [each for each in self._accidents if self._is_told(each, minute)]
         for accident in accidents if self.rules.tells_first else reversed(accidents):
-            there_xway, there_dir, there = accident.segment
+            there_xway, there_dir, _, there, _ = accident.place
             ahead = there - seg if dir == 0 else seg - there
-            is_near = (there_xway, there_dir) == (xway, dir) and 0 <= ahead <= self.rules.reach
-            if is_near and minute >= accident.minute + self.rules.told_after:
+            if (there_xway, there_dir) == (xway, dir) and 0 <= ahead <= self.rules.reach:
                 return accident
         return None
+
+    def _is_told(self, accident: Accident, minute: int) -> bool:
+        if accident.cleared is not None and not (self.rules.told_of_cleared and minute <= accident.cleared):
+            return False
+        return minute >= accident.minute + self.rules.told_after
 
     def _stand(self, vid: int, place: Place, minute: int) -> None:
         vehicle = self._vehicles[vid]
@@ -160,11 +182,15 @@ class Reference:
             if vehicle.reports == self.rules.stopped_after:
                 self._standing[place].add(vid)
                 if len(self._standing[place]) == self.rules.stopped_together:
-                    self._accidents[place] = Accident((place[0], place[1], place[3]), minute)
+                    self._accidents.append(Accident(place, minute))
             return
         if vehicle.place is not None and vid in self._standing[vehicle.place]:
             self._standing[vehicle.place].discard(vid)
             is_over = len(self._standing[vehicle.place]) == self.rules.stopped_together - 1
             if is_over and self.rules.clears:
-                self.cleared.append(self._accidents.pop(vehicle.place).segment)
+                there = vehicle.place
+                self.cleared.append((there[0], there[1], there[3]))
+                for accident in self._accidents:
+                    if accident.place == there and accident.cleared is None:
+                        accident.cleared = minute
         vehicle.place, vehicle.reports = place, 1

@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 
+from benchmarks.linear_road_loop import answers as plainly_answered
 from framework import run
 from framework.sinks import CollectingSink
 from framework.validation import validate
 from tests.framework.runtime.workers.running import INLINE, PROCESSES, THREADS, Workers
 from tests.topologies.linear_road.reference import Line, Reference
+from tests.topologies.linear_road.scenes import SCENES, Scene
 
 TOPOLOGIES = Path(__file__).parents[3] / "topologies"
 SECONDS = 450
@@ -170,6 +172,19 @@ def test_who_comes_back_in_a_minute_is_counted_once(
     expected = list(Reference().answers(lines))
     assert not any(answer.startswith("0,10") and not answer.endswith(",0") for answer in expected)
     assert answered(application, cars, None, 1, INLINE, form) == expected
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
+def test_answers_are_those_worked_out_by_hand(
+    application: Any, tmp_path: Path, form: str, scene: Scene
+) -> None:
+    path = tmp_path / "lines.csv"
+    path.write_text("".join(",".join(map(str, line)) + "\n" for line in scene.lines))
+    cars = part_of("spouts" if form == "bolts" else "batches").Lines(str(path), 2)
+    found = answered(application, cars, None, 2, INLINE, form)
+    assert found == list(Reference().answers(scene.lines)) == plainly_answered(scene.lines)
+    assert scene.chosen(found) == scene.answers
 
 
 @pytest.mark.few(1)

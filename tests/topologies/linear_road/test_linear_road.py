@@ -21,10 +21,12 @@ from framework.validation import validate
 from tests.framework.runtime.workers.running import INLINE, Workers
 from tests.topologies.linear_road.conftest import SECONDS, SEED, TRAFFIC, Lines, Paid
 from tests.topologies.linear_road.reference import Reference, Rules
+from tests.topologies.linear_road.scenes import SCENES
 from tests.topologies.test_stretch import topology
 
-SMALL = os.environ.get("VIPER_TEST_LINEAR_ROAD")
-"""A folder with small_50k.csv, lines of the benchmark's own generator, and small_50k.expected.csv."""
+INPUTS = os.environ.get("VIPER_TEST_LINEAR_ROAD")
+"""A folder with small_50k.csv, lines of the benchmark's own generator, two_rules.csv, and the answers to each
+(small_50k.expected.csv), which come from another reference than ours."""
 
 
 def answered(application: Any, history: str, injectors: int, tasks: int, workers: Workers) -> list[str]:
@@ -86,11 +88,14 @@ MUTATED: Mapping[str, Any] = {
     "stopped_after": 5,
     "stopped_together": 3,
     "clears": False,
+    "told_of_cleared": False,
     "reach": 3,
     "tells_first": False,
     "frees": False,
     "told_after": 0,
     "exit": 5,
+    "charged_at_exit": False,
+    "exit_is_free": False,
     "charged_at_once": True,
     "queries_behind": False,
 }
@@ -104,17 +109,24 @@ def test_the_loop_of_the_benchmark_answers_likewise(lines: list[tuple[int, ...]]
 @pytest.mark.parametrize("rule", [each.name for each in fields(Rules)])
 def test_each_rule_decides_an_answer(rule: str, lines: Lines, paid: Paid, expected: list[str]) -> None:
     changed = replace(Rules(), **{rule: MUTATED[rule]})
-    assert list(Reference(paid, changed).answers(lines)) != expected
+    scenes = [(scene.lines, list(Reference().answers(scene.lines))) for scene in SCENES]
+    assert any(
+        list(Reference(paid, changed).answers(given)) != answers
+        for given, answers in ((lines, expected), *scenes)
+    )
 
 
-@pytest.mark.skipif(SMALL is None, reason="VIPER_TEST_LINEAR_ROAD names no folder with small_50k.csv")
+@pytest.mark.skipif(INPUTS is None, reason="VIPER_TEST_LINEAR_ROAD names no folder with answers")
+@pytest.mark.parametrize("name", ["small_50k", "two_rules"])
 @pytest.mark.parametrize(("injectors", "tasks"), [(1, 1), (2, 3), (6, 2)])
-def test_fifty_thousand_lines_of_the_benchmark(application: Any, injectors: int, tasks: int) -> None:
-    assert SMALL is not None
-    lines = sys.modules["linear_road.spouts"].Lines(f"{SMALL}/small_50k.csv", injectors)
+def test_the_answers_are_those_of_another_reference(
+    application: Any, name: str, injectors: int, tasks: int
+) -> None:
+    assert INPUTS is not None
+    lines = sys.modules["linear_road.spouts"].Lines(f"{INPUTS}/{name}.csv", injectors)
     report = run(application.linear_road(lines, CollectingSink, tasks).build("linear-road"), worker="inline")
     found = "".join(f"{line}\n" for (line,) in report.result("answers"))
-    assert found == Path(SMALL, "small_50k.expected.csv").read_text()
+    assert found == Path(INPUTS, f"{name}.expected.csv").read_text()
 
 
 def test_the_yaml_is_the_same_application(application: Any) -> None:
