@@ -159,7 +159,7 @@ class ProgramBolt(ProgramComponent, Bolt):
 
     def process(self, tup: Tuple) -> None:
         """Send a tuple to the program, and take what it emits for it."""
-        self._session.request(_as_message(tup), HEARTBEAT)
+        self._session.process(_as_message(tup), HEARTBEAT)
 
     def process_tick(self, tup: Tuple) -> None:
         """Send a tick to the program."""

@@ -112,23 +112,35 @@ class Program:
         Raises:
             ProgramError: the program has ended, or breaks the protocol, and is killed for that.
         """
+        message = self._received(None)
+        assert message is not None
+        return message
+
+    def receive_within(self, seconds: float) -> dict[str, Any] | None:
+        """The next message, if one comes within so many seconds; errors as for `receive`."""
+        return self._received(time.monotonic() + seconds)
+
+    def _received(self, until_s: float | None) -> dict[str, Any] | None:
         if self._failure is not None:
             raise self._failure
         self._is_receiving = True
         try:
-            message = self._next_message()
+            message = self._next_message(until_s)
         except InvalidMessage as error:
             raise self.given_up(f"has written to stdout what is no message: {error}", _TO_STDERR) from None
         finally:
             self._is_receiving = False
-        if not isinstance(message, dict):
+        if message is not None and not isinstance(message, dict):
             raise self.given_up(f"has sent {message!r:.300}: expected an object with a command")
         return message
 
-    def _next_message(self) -> Any:
+    def _next_message(self, until_s: float | None) -> Any:
+        """The next message; None if none has come until a monotonic time in seconds."""
         since = time.monotonic()
         while (message := self._decoder.next()) is None:
             wait_s = CHECK_S if self._silence_s is None else min(CHECK_S, self._silence_s)
+            if until_s is not None:
+                wait_s = min(wait_s, max(until_s - time.monotonic(), 0.0))
             data = self._pipes.read(wait_s)
             if data is None and self._has_exited():
                 data = self._pipes.read(0) or b""  # a process that it has started may hold the pipe open
@@ -136,6 +148,8 @@ class Program:
                 self._decoder.feed(data)
             elif data is not None:
                 raise self._ended()
+            elif until_s is not None and time.monotonic() >= until_s:
+                return None
             elif self._pipes.stdin_closed and not self._exits_within(OUTPUT_S):
                 raise self.given_up("has closed its stdin")
             elif self._silence_s is not None and time.monotonic() - since >= self._silence_s:

@@ -1,4 +1,10 @@
-"""A session with a program: the handshake, then requests, each of which the program answers with ``sync``."""
+"""A session with a program: the handshake, then requests, each of which the program answers with ``sync``.
+
+Storm takes no notice of a bolt's ``sync``. Here it says that the program has come to a heartbeat, and so is
+done with the tuple before. A program may send more of them than heartbeats have come to it. So one that comes
+when no heartbeat is unanswered counts for nothing, and one that comes ahead of the answer to its tuple is
+taken for what it is said to be only once further heartbeats were answered ahead of it, too.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +21,11 @@ Commands = Mapping[str, Callable[[Message], None]]
 
 BEFORE_PID = ("error", "log", "metrics")
 """Commands that a program may send before its pid: storm.js initializes a component first."""
+PROBES = 4
+"""Further heartbeats after which a tuple that is unanswered is left to a program that answers later."""
+QUIET_S = 0.1
+"""Seconds without a message after which a program that sends more syncs than heartbeats came to it gets a
+further heartbeat. They decide nothing: the answer to that heartbeat does."""
 _PYSTORM_ERROR = re.compile(r"Python \w+ raised(\n| while processing Tuple )")
 """How an error begins that pystorm reports; the ``sync`` that follows it answers no request of a bolt."""
 
@@ -37,6 +48,14 @@ class Session:
         """Requests that have not been answered."""
         self._extra_syncs = 0
         """Syncs to come that answer no request."""
+        self._asked = 0
+        """Requests so far, of a bolt its heartbeats."""
+        self._syncs = 0
+        """Syncs so far that may have answered them."""
+        self._tuple: str | None = None
+        """The id of the tuple that was sent last, until the program acks or fails it."""
+        self._works_on = False
+        """Whether the program goes on with a tuple behind a heartbeat, and answers it later."""
 
     @property
     def is_pending(self) -> bool:
@@ -66,17 +85,61 @@ class Session:
         self._program.remove_pid_folder(if_used=True)
         return sorted(set(conf) - set(carried))
 
-    def request(self, *messages: Message) -> None:
-        """Send messages, the last of which the program answers, and execute its commands until then.
+    def request(self, message: Message) -> None:
+        """Send a message that the program answers, and execute its commands until then.
 
         Raises:
             ProgramError: JSON cannot carry a value; the program has ended, or breaks the protocol.
             Exception: whatever a command raises; the rest of the answer is left for the next request.
         """
         self._finish_pending()
-        for message in messages:
-            self._program.send(message)
+        self._ask(message)
+        self._until_answered()
+
+    def process(self, tup: Message, heartbeat: Message) -> None:
+        """Send a tuple to a bolt, and execute its commands until it is done with it, or goes on later.
+
+        Args:
+            tup: the tuple, which the program may ack or fail.
+            heartbeat: sent behind it, and as often as is needed.
+
+        Raises:
+            ProgramError: as for `request`.
+            Exception: likewise.
+        """
+        self._finish_pending()
+        self.take_waiting()
+        self._program.send(tup)
+        self._tuple = tup["id"]
+        for _ in range(1 + PROBES):
+            self._ask(heartbeat)
+            self._until_answered()
+            if self._is_done_with_tuple():
+                return
+        self._works_on = True
+
+    def take_waiting(self) -> None:
+        """Execute the commands that have come since, without waiting for any."""
+        while (message := self._program.receive_within(0)) is not None:
+            self._execute(message)
+
+    def _is_done_with_tuple(self) -> bool:
+        """Whether no more of a tuple is to be waited for, now that a heartbeat behind it was answered."""
+        if self._works_on:
+            return True
+        while self._tuple is not None and self._syncs > self._asked:
+            message = self._program.receive_within(QUIET_S)
+            if message is None:
+                return False
+            self._execute(message)
+        return self._tuple is None
+
+    def _ask(self, message: Message) -> None:
+        self._program.send(message)
         self._pending += 1
+        self._asked += 1
+
+    def _until_answered(self) -> None:
         while self._pending:
             self._execute(self._program.receive())
 
@@ -103,7 +166,9 @@ class Session:
         self._program.remove_pid_folder()
         if self._extra_syncs:
             self._extra_syncs -= 1
-        else:
+            return
+        self._syncs += 1
+        if self._pending:
             self._pending -= 1
 
     def _on_command(self, command: str, message: Message) -> None:
@@ -112,6 +177,8 @@ class Session:
             self._program.report(text)
             if not self._sync_after_error and _PYSTORM_ERROR.match(text):
                 self._extra_syncs += 1
+        elif command in ("ack", "fail") and str(message.get("id")) == self._tuple:
+            self._tuple = None
         try:
             self._commands[command](message)
         except InvalidField as error:
