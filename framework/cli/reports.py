@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from framework.cli.json_text import json_text
+
 if TYPE_CHECKING:
     from framework.runtime import RunReport
 
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 def report_json(report: RunReport) -> str:
     """A JSON object with the report's fields, and the rate; results that are no JSON are shown as text."""
     told = {**asdict(replace(report, shared=None)), "rate": report.rate, "lost": report.lost}
-    return json.dumps(told, indent=2, ensure_ascii=False, default=str) + "\n"
+    return json_text(told, default=str, indent=2, ensure_ascii=False) + "\n"
 
 
 class ReportFile:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from framework.cli.exit_codes import ExitCode
+from framework.cli.json_text import json_text
 from framework.cli.messages import note
 from framework.cli.table import table
 
@@ -72,7 +73,7 @@ def show(path: Path, name: str, key: str | None, limit: int, as_json: bool) -> N
     chosen = rows if key is None else (row for row in rows if key in (_json(row[0]), str(row[0])))
     shown = list(itertools.islice(chosen, limit + 1))
     if as_json:
-        click.echo(json.dumps([_row(*row) for row in shown[:limit]], default=repr))
+        click.echo(json_text([_row(*row) for row in shown[:limit]], default=repr))
     else:
         cells = [(_shortened(_json(k)), _shortened(_json(value))) for k, value in shown[:limit]]
         click.echo("\n".join(table(("key", "value"), cells)))
@@ -89,7 +90,7 @@ def export(path: Path, name: str, output: Any) -> None:
     from framework.checkpoints import found_at
 
     for row in _rows(found_at(path), name):
-        output.write(json.dumps(_row(*row), default=repr) + "\n")
+        output.write(json_text(_row(*row), default=repr) + "\n")
 
 
 @state.command()
@@ -198,7 +199,7 @@ def _row(key: Any, value: Any) -> dict[str, Any]:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, default=repr)
+    return json_text(value, default=repr)
 
 
 def _shortened(text: str) -> str:

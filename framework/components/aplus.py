@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from framework.components.oplus import OPlus
 from framework.components.tuple import Tuple
+from framework.topology import DEFAULT_STREAM
 from framework.windows.aggregates import Aggregate
 from framework.windows.aggregates.base import Adder
 from framework.windows.aggregates.folding import Folding, PaneFolding
@@ -35,6 +36,7 @@ class APlus(OPlus):
     """What is computed of the tuples of a window."""
 
     _folding: Folding
+    _output_count = 0
 
     def create(self) -> Any:
         """As in the base class: the panes of a window, or an accumulator."""
@@ -47,8 +49,11 @@ class APlus(OPlus):
 
     def output(self, window: KeyWindow) -> list[Sequence[Any]]:
         """As in the base class: the values of the key, and those of the result."""
-        key = window.key if isinstance(window.key, tuple) else (window.key,)
-        return [(*key, *self.aggregate.row(self._folding.accumulated(window)))]
+        row = self.aggregate.row(self._folding.accumulated(window))
+        # Keys that the class makes are of as many values as its outputs leave for them.
+        count = self.window_state.key_fields or self._output_count - len(row)
+        is_of_several = count > 1 and isinstance(window.key, tuple)
+        return [(*window.key, *row) if is_of_several else (window.key, *row)]
 
     def slide(self, window: KeyWindow) -> Any:
         """As in the base class: the panes before the next window go."""
@@ -66,6 +71,7 @@ class APlus(OPlus):
         else:
             self._folding = Folding(self.aggregate, self._add)
         super()._open_windows(conf, context)
+        self._output_count = len(context.get("stream->outputfields", {}).get(DEFAULT_STREAM, ()))
 
     def _column_windows(self) -> ColumnWindows | None:
         """What takes columns of tuples into its windows; None where they are taken tuple by tuple.

@@ -40,6 +40,9 @@ class StateAccess:
     """The key groups that the task owns."""
     group_count: int = 0
     """The number of key groups of its component; 0 where that has no state by key."""
+    key_fields: int = 1
+    """Of how many fields its keys are: of one a key is that value, which may be a tuple; of several it is a
+    tuple of them. 0 where the component makes its keys itself."""
 
 
 @runtime_checkable

@@ -48,6 +48,8 @@ class OpenKeyWindows:
         (self._table,) = access.tables
         self._values = KeptValues(access)
         self.now = access.now
+        self.key_fields = access.key_fields
+        """As of `StateAccess`."""
         """The time of the tuple in process, in microseconds."""
         self.spec: WindowSpec
         self.lateness_us = 0

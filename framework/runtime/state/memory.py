@@ -229,6 +229,7 @@ class StateMemory:
             by_key=self._by_key.get(task.component),
             groups=self._owned(task),
             by_task=self._by_task.get(task.id),
+            key_fields=_key_fields(self._plan, task.component),
         )
 
     def page(self, task: TaskSpec) -> TaskPage:
@@ -383,6 +384,12 @@ def _numbered(traits: Traits, per: str) -> list[tuple[int, StateSpec]]:
             numbers.append((number, spec))
             number += len(spec.codes)
     return numbers
+
+
+def _key_fields(plan: Plan, component: str) -> int:
+    """Of how many fields the keys of a component's state are, which are as many for all of its inputs."""
+    found = (subscription.key for subscription in plan.subscriptions if subscription.target == component)
+    return max((len(key) for key in found if key is not None), default=0)
 
 
 def _codes(traits: Traits, per: str) -> tuple[str, ...]:

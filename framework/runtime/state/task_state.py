@@ -49,6 +49,8 @@ class TaskParts:
     """The key groups that it owns."""
     by_task: KeyedState | None
     """Its own; None where its component declares no state of tasks."""
+    key_fields: int = 1
+    """Of how many fields the keys of its component are; 0 where that makes them itself."""
 
 
 class TaskState:
@@ -83,6 +85,7 @@ class TaskState:
         """That of state of the task, which stays at one key."""
         self._own_scope.enter(*_OF_THE_TASK)
         self._count = 0 if by_key is None else by_key.groups
+        self._key_fields = parts.key_fields
         self.tables: dict[str, tuple[KeyedTable, ...]] = {}
         """The tables of each state, by its name."""
         self._specs = tuple(specs)
@@ -148,7 +151,8 @@ class TaskState:
                 raise self._overwritten(spec.name)
             scope = self.scope if spec.per == "key" else self._own_scope
             of_now = scope, self._clock, goes_on, self._now
-            access = StateAccess(spec.name, self.tables[spec.name], *of_now, self.groups, self._count)
+            of_keys = self.groups, self._count, self._key_fields
+            access = StateAccess(spec.name, self.tables[spec.name], *of_now, *of_keys)
             bound[spec.name] = declared[spec.name].attach(access)
         self._attributes.update(bound)
         if self._count and isinstance(component, Bolt):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from framework import Count, TopologyBuilder, TupleWindow, WindowedBolt
+from framework import Bolt, Count, MapState, TopologyBuilder, Tuple, TupleWindow, WindowedBolt
 from framework.checkpoints.rows import Unreadable
 from framework.cli import main
 from framework.cli.exit_codes import ExitCode
@@ -143,6 +143,38 @@ def test_windows_are_shown_tuple_by_tuple(tmp_path: Path) -> None:
     assert {(row["value"]["component"], row["value"]["stream"]) for row in rest} == {("source", "default")}
     times = [row["value"]["time_us"] for row in rest]
     assert times == sorted(times)
+
+
+class Pairs(Bolt):
+    """Remembers by a key that is a tuple, and in a map whose keys are."""
+
+    outputs: list[str] = []
+    counts = MapState()
+
+    def process(self, tup: Tuple) -> None:
+        self.counts.put(tup.values.pair, tup.values.number)
+
+
+class Paired(Bolt):
+    """Emits rows with a value that is a tuple."""
+
+    outputs = ["pair", "number"]
+
+    def process(self, tup: Tuple) -> None:
+        self.emit([(tup.values.number % 2, "a"), tup.values.number])
+
+
+def test_keys_that_are_tuples_are_shown(tmp_path: Path) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Suspending(4, COUNT, 1, os.getpid(), 100))
+    builder.set_bolt("paired", Paired).global_grouping("source")
+    builder.set_bolt("pairs", Pairs, 2).fields_grouping("paired", ["pair"])
+    run_suspended(builder, tmp_path)
+    rows = sorted(exported(tmp_path, "pairs.counts"), key=lambda row: str(row["key"]))
+    assert [(row["key"], list(row["value"])) for row in rows] == [([n, "a"], [f'[{n}, "a"]']) for n in (0, 1)]
+    (shown,) = json.loads(viper("show", tmp_path, "pairs.counts", "--key", '[0, "a"]', "--json").stdout)
+    assert shown == rows[0]
+    assert viper("diff", tmp_path, tmp_path).exit_code == ExitCode.OK
 
 
 def test_windows_that_cannot_be_read_are_shown_as_they_are() -> None:

@@ -7,6 +7,7 @@ import os
 import stat
 import subprocess
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ import pytest
 from click.testing import Result
 
 from framework.cli.exit_codes import ExitCode
-from framework.cli.reports import ReportFile
+from framework.cli.reports import ReportFile, report_json
+from framework.runtime import RunReport, RunStatistics, StopReason
 
 Viper = Callable[..., Result]
 Process = Callable[..., "subprocess.Popen[str]"]
@@ -27,6 +29,14 @@ def reported(viper: Viper, *arguments: str) -> dict[str, Any]:
     assert result.exit_code == ExitCode.OK, result.output
     report: dict[str, Any] = json.loads(Path("report.json").read_text())
     return report
+
+
+def test_a_result_by_keys_that_are_no_text_is_told() -> None:
+    counted = {(1, "a"): 2, None: {(0.5, ("b",)): [{date(2020, 1, 2): 3}]}, 4: 5}
+    report = RunReport("t", "event", StopReason.EXHAUSTED, 1.0, 0, {}, {"sink": (counted,)}, True,
+                       RunStatistics((), ()))  # fmt: skip
+    told = {'[1, "a"]': 2, "null": {'[0.5, ["b"]]': [{"2020-01-02": 3}]}, "4": 5}
+    assert json.loads(report_json(report))["results"] == {"sink": [told]}
 
 
 @pytest.mark.parametrize("kind", KINDS)
