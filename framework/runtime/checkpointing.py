@@ -292,6 +292,12 @@ class Checkpointing:
         """
         if saved is None:
             raise SuspendError(f"{self._where} is not written: the run was ended before all was processed")
+        missing = [task.id for task in self._plan.tasks if task.id not in saved.tasks]
+        if missing:
+            raise SuspendError(
+                f"{self._where} is not written: {self._named(missing)} had ended in a worker process that "
+                "died, and with it went what it had come to; go on from the checkpoint before"
+            )
         saver = StateSaver(self._memory, self._plan.tasks)
         sources = [task for part in self._plan.aligned_sources for task in part]
         times_us = {task: self._alignment.agreed(task) for task in sources}

@@ -3,7 +3,8 @@
 A process draws how many named points it passes before it dies: before or behind a call of what the runtime
 does for recovery and checkpoints. At that point it kills itself, or has the system kill it microseconds
 later, wherever it is then. Each next process draws anew; some die right behind a death, before they have
-done anything.
+done anything, or before the run has begun. One whose tasks have ended draws once more: half of them die
+while they tell of it, close their components, and report.
 
 Worker processes arm themselves when they import this module, as the modules of components do, in a run whose
 environment has a plan (`planned`).
@@ -28,6 +29,8 @@ from typing import Any, Final
 
 PLAN: Final = "KILL_PLAN"
 """The environment variable with the plan, as JSON."""
+LAST: Final = 6
+"""The most deaths beyond the planned ones of processes whose tasks have ended."""
 _OF_TASKS: Final = (
     ("viper.source", "Source", ("add", "heartbeat", "recover")),
     ("viper.reader", "Reader", ("get_ready", "get_interleaved", "release", "hold")),
@@ -50,6 +53,12 @@ _OF_TASKS: Final = (
     ("framework.runtime.state.snapshot", "Snapshot", ()),
 )
 """Modules, classes and methods, no methods for all public ones: what a task does."""
+_OF_WORKERS: Final = (
+    ("framework.runtime.workers.worker", "Worker", ("prepare", "saved", "close", "reports")),
+    ("framework.runtime.workers.main", "_Line", ("send",)),
+    ("framework.runtime.workers.status", "StatusWriter", ("write",)),
+)
+"""Likewise: what a worker process does before its tasks run, and behind their end."""
 _OF_LEADER: Final = (
     ("framework.checkpoints.files", "SystemFiles", ()),
     ("framework.checkpoints.folder", "CheckpointFolder", ()),
@@ -113,9 +122,8 @@ class Death:
         self._delay_us = int(2 ** chance.uniform(2, 12)) if chance.random() < 0.4 else 0
         """Microseconds behind the point; 0 for right there."""
         self._mark = Path(plan.folder, f"{so_far:04} {name}")
-        is_first = not any(Path(plan.folder).glob(f"* {name}"))
-        # Before a run has begun, a death ends it and nobody can suspend it.
-        self._counts = not plan.suspends and (bool(plan.whole) or not is_first)
+        self._counts = not plan.suspends  # before it has begun, nobody can suspend a run
+        self._chance = chance
         self._is_over = so_far >= plan.kills or (bool(plan.whole) and not self._is_chosen(chance))
         self._after = "" if is_soon and plan.whole and so_far == 0 else plan.after
 
@@ -129,11 +137,12 @@ class Death:
         self._counts = True
 
     def end(self) -> None:
-        """They have ended: what follows is only the report."""
-        self._is_over = True
-        if self._left <= 0 and not self._plan.whole:
-            _disarm()
-            self._mark.unlink(missing_ok=True)
+        """They have ended: what follows is only their close and the report."""
+        if self._plan.suspends:
+            self._is_over = True
+        elif not self._plan.whole and self._left > 0:
+            self._left = 1 + int(2 ** self._chance.uniform(0, 3.5))
+            self._is_over = self._plan.deaths >= self._plan.kills + LAST or self._chance.random() < 0.5
 
     def passed(self, point: str) -> None:
         """One more point has been passed."""
@@ -247,7 +256,7 @@ def _watch_worker() -> None:
                 _death.end()
 
     Worker.run = running  # type: ignore[method-assign]
-    _wrap_all(_watched, _OF_TASKS)
+    _wrap_all(_watched, _OF_TASKS, _OF_WORKERS)
 
 
 # -- a kill at an instruction that nobody chooses
@@ -273,11 +282,6 @@ def _arm(microseconds: int) -> None:
         _timer, 0, times, None
     ):
         raise OSError(ctypes.get_errno(), "no timer")
-
-
-def _disarm() -> None:
-    times = (ctypes.c_long * 4)()
-    ctypes.CDLL(None).timer_settime(_timer, 0, times, None)
 
 
 if multiprocessing.parent_process() is not None:

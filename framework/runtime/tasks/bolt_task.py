@@ -137,15 +137,16 @@ class BoltTask(TaskInGroup):
 
     # -- lifecycle
 
-    def resume(self, floor: Position) -> None:
+    def resume(self, floor: Position, *, has_run: bool = True) -> None:
         """As in the base class."""
-        super().resume(floor)
+        super().resume(floor, has_run=has_run)
         if self.commits is None:
             self._parts.assigner.lineage.resume(floor)
             self._leave_published()
         if self._parts.acker is not None:
             self._parts.acker.resume()
-        if self._parts.commits is not None and (self.commits is None or self.commits.has_begun):
+        has_gone_on = has_run if self.commits is None else self.commits.has_begun
+        if self._parts.commits is not None and has_gone_on:
             self._parts.commits.take_over()
 
     def _begin(self) -> None:

@@ -119,9 +119,9 @@ class PartitionedTask(SourceTask):
 
     # -- lifecycle
 
-    def resume(self, floor: Position) -> None:
+    def resume(self, floor: Position, *, has_run: bool = True) -> None:
         """As in the base class: what lies below the floor has been brought by the process before."""
-        super().resume(floor)
+        super().resume(floor, has_run=has_run)
         if floor < LAST:
             self._partitioning.alignment.go_on_behind(floor.ts)
             self._partitioning.cut.go_on_behind(floor)

@@ -17,7 +17,7 @@ from framework.runtime.tasks.pullers import Puller
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.spout_offset import SpoutOffset
 from framework.runtime.tasks.task import TaskState
-from viper.position import Position
+from viper.position import LEAST, Position
 
 ALIGNING_PAUSE_S = 0.001
 """Seconds between two looks at how far others are that the task waits for."""
@@ -166,13 +166,13 @@ class SpoutTask(CheckpointedSpout):
 
     # -- lifecycle
 
-    def resume(self, floor: Position) -> None:
+    def resume(self, floor: Position, *, has_run: bool = True) -> None:
         """As in the base class.
 
         A spout that had brought everything begins again if it had tracked tuples in flight, of which it
         will not hear: only the component knows where to find out what has become of them.
         """
-        super().resume(floor)
+        super().resume(floor, has_run=has_run)
         if floor < LAST:
             self._aligned.go_on_behind(floor)
         unheard = self._outcomes.abandon()
@@ -193,6 +193,8 @@ class SpoutTask(CheckpointedSpout):
             with self.emitter.discarding():  # as the run before has emitted it
                 self.emitter.place()
             self._aligned.go_on_from(restored)
+            if self.commits is None and self.emitter.last_placed > LEAST:
+                self._assigner.resume(self.emitter.last_placed)  # as it is not the first that goes on there
         if self.commits is not None:
             self.commits.keep("offset", self._aligned)
         self._puller = self._asking.make_puller()

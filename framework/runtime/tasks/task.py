@@ -135,11 +135,12 @@ class Task(ABC):
         """Say which tasks of the same executor may have something to do once this one has run."""
         self.emitter.connect(neighbours)
 
-    def resume(self, floor: Position) -> None:
+    def resume(self, floor: Position, *, has_run: bool = True) -> None:
         """Before the start: go on where the task had come to whose process died.
 
         Args:
             floor: nothing may be emitted below this, but for what is repeated since the last commit.
+            has_run: whether that task may have processed anything.
         """
         if self.commits is None:
             self.emitter.resume(floor)

@@ -16,7 +16,7 @@ from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.statistics import ExecutorStatistics, WorkerReport
 from framework.runtime.workers.death import Death, count_oom_kills, death_of
 from framework.runtime.workers.death_watch import DeathWatch
-from framework.runtime.workers.messages import ToWorker
+from framework.runtime.workers.messages import Begin, ToWorker
 from framework.runtime.workers.status import Status, read_status
 from viper.blackbox import BlackBox
 from viper.life import Life
@@ -66,6 +66,8 @@ class WorkerHandle:
         self.connection = connection
         self.phase = Phase.STARTING
         """The last phase that it has completed."""
+        self.has_begun: bool = before is not None and before.has_begun
+        """Whether it was asked to run, or one that it replaces was: what tasks have done may be out."""
         self.gone = False
         """Whether it runs no more, and all that it has sent was read."""
         self.given_up = False
@@ -128,6 +130,11 @@ class WorkerHandle:
 
     # -- what it is told
 
+    def begin(self) -> None:
+        """Have it run its tasks as soon as they are made."""
+        self.has_begun = True
+        self.send(Begin())
+
     def send(self, message: ToWorker) -> None:
         """Send it a message, unless it is gone."""
         if not self.gone:
@@ -162,13 +169,23 @@ class WorkerHandle:
 
     def death(self) -> Death:
         """The way in which it ended; to be called once it is gone."""
-        return death_of(
+        death = death_of(
             self._exit_code or self.process.exitcode or 0,
             self._status,
             given_up=self.given_up,
             now_s=time.monotonic(),
             oom_kills=count_oom_kills() - self._oom_kills,
         )
+        return replace(death, how=" ".join(filter(None, (death.how, self.when))))
+
+    @property
+    def when(self) -> str:
+        """How far it had come, in words that follow what has ended it; empty while its tasks run."""
+        if self.phase is Phase.STARTING:
+            return "while its components were made and initialized"
+        if not self.has_begun:
+            return "before the run began"
+        return "after its tasks had ended" if self.phase >= Phase.RAN else ""
 
     def error(self, refusal: str = "") -> WorkerError:
         """The error that its end before its time means for the run.
@@ -177,7 +194,8 @@ class WorkerHandle:
             refusal: the reason why it is not restarted; empty to leave that out.
         """
         death = self.death()
-        lost = f"{self._name} {death.how}: what was in flight and the state of its tasks are lost"
+        lost = ": what was in flight and the state of its tasks are lost" if self.has_begun else ""
+        lost = f"{self._name} {death.how}{lost}"
         return WorkerError("; ".join(filter(None, [lost, refusal, death.doing, death.hint])))
 
     def unreadable(self, error: Exception) -> WorkerError:

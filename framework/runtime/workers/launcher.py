@@ -87,15 +87,15 @@ class Launcher:
         Raises:
             WorkerError: no process can be started.
         """
-        attempt = before.attempt + 1
-        found = self.standbys.take(TakePlace(index, attempt, current_levels(), environment()))
+        attempt, has_run = before.attempt + 1, before.has_begun
+        found = self.standbys.take(TakePlace(index, attempt, has_run, current_levels(), environment()))
         if found is None:
-            found = self._started(index, pack(self._job(index, attempt)))
+            found = self._started(index, pack(self._job(index, attempt, has_run=has_run)))
         else:
             log.info("worker %d goes on in process %d, which stood by", index + 1, found[0].pid)
         return self._handle(index, found, before)
 
-    def _job(self, index: int, attempt: int = 0) -> Job:
+    def _job(self, index: int, attempt: int = 0, *, has_run: bool = False) -> Job:
         return Job(
             plan=self._plan,
             settings=self._settings,
@@ -103,6 +103,7 @@ class Launcher:
             state=None if self._memory is None else self._memory.offsets,
             process=index,
             attempt=attempt,
+            has_run=has_run,
             recording=self._recording,
             checkpoints=self._checkpoints,
             levels=current_levels(),

@@ -105,7 +105,8 @@ def _stand_by(line: _Line, job: Job) -> Job:
     place = line.place()
     os.environ.clear()
     os.environ.update(place.environment)
-    return replace(job, process=place.process, attempt=place.attempt, levels=place.levels)
+    job = replace(job, process=place.process, levels=place.levels)
+    return replace(job, attempt=place.attempt, has_run=place.has_run)
 
 
 class _Line:
@@ -218,6 +219,7 @@ class _Child:
             self._network,
             job.process,
             attempt=job.attempt,
+            has_run=job.has_run,
             memory=memory,
             stop=self._stop,
             recording=job.recording,
@@ -240,7 +242,9 @@ class _Child:
                     self._line.send(Ready(files))
                     if self._line.may_begin():
                         self._worker.run()
-                    self._line.send(Ran(self._worker.saved(), self._worker.is_drained))
+                    ran = Ran(self._worker.saved(), self._worker.is_drained)
+                    self._status.write()  # all that was counted, whatever becomes of this process now
+                    self._line.send(ran)
                 except Exception as error:
                     self._line.send(Failed.of(error))
                 self._line.closing.wait()

@@ -86,6 +86,8 @@ class TakePlace:
     """Index of the worker in the plan's placement."""
     attempt: int
     """The number of times that its process was restarted, with this one."""
+    has_run: bool
+    """Whether a process before it was asked to run its tasks."""
     levels: Mapping[str, int]
     """Of the loggers, by name, as they are now."""
     environment: Mapping[str, str]

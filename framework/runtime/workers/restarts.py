@@ -17,7 +17,7 @@ from framework.runtime.metrics.incidents import Incident
 from framework.runtime.recovery import RecoveryMemory, Suspect
 from framework.runtime.state import SharedMemory
 from framework.runtime.workers.going_back import Attempts, GoneBackError, living_processes
-from framework.runtime.workers.handle import Phase, WorkerHandle
+from framework.runtime.workers.handle import WorkerHandle
 from framework.runtime.workers.reclaim import reclaim
 from framework.traits import is_restarted_by_storm
 
@@ -62,14 +62,17 @@ class RestartPolicy:
         """By process that died: how often its tasks had committed."""
         self._due: dict[int, float] = {}
         """By process: the monotonic time in seconds at which it is restarted."""
-        self._began_s: float | None = None
-        """Monotonic time in seconds at which all processes were about to run; None before."""
+        self._blow: set[int] = set()
+        """The processes that have died since one in the place of another came to run."""
         self.incidents: list[Incident] = []
 
     def run_begins(self) -> None:
         """Note that all processes are about to run."""
-        self._began_s = time.monotonic()
-        self._attempts.begin(self._began_s)
+        self._attempts.begin(time.monotonic())
+
+    def came_to_run(self) -> None:
+        """Note that a process has made its components: a death from now on is another blow."""
+        self._blow.clear()
 
     def died(
         self, index: int, worker: WorkerHandle, *, aborted: bool, suspended: bool = False
@@ -87,10 +90,10 @@ class RestartPolicy:
         """
         now = time.monotonic()
         refusal = self._refusal(worker, aborted)
-        if refusal is None and (index in self._living or self._has_not_run(worker)):
+        if refusal is None and index in self._living:
             return self._go_back(worker, now, suspended)
         if refusal is None:
-            refusal = self._schedule(index, now)
+            refusal = self._schedule(index, worker, now)
         if refusal is not None:
             return worker.error(refusal)
         self._note(index, worker, now)
@@ -110,7 +113,7 @@ class RestartPolicy:
     @property
     def may_restart(self) -> bool:
         """Whether any process that dies now may be restarted."""
-        return self._began_s is not None and self._shared.tries != 0 and self._recording == NO_RECORDING
+        return self._shared.tries != 0 and self._recording == NO_RECORDING
 
     @property
     def is_awaited(self) -> bool:
@@ -131,16 +134,9 @@ class RestartPolicy:
         """The reason why a process is not restarted: None if it may be, empty if none need be given."""
         if self._shared.tries == 0 or aborted or worker.given_up:
             return ""
-        if worker.phase >= Phase.RAN:
-            return "it is not restarted, as its tasks had ended and only its results were awaited"
-        if self._has_not_run(worker) and not self._attempts.went_back:
-            return "it is not restarted, as it had not come to run"
         if self._recording != NO_RECORDING:
             return "it is not restarted, as this run is recorded or replayed"
         return None
-
-    def _has_not_run(self, worker: WorkerHandle) -> bool:
-        return self._began_s is None or (worker.phase < Phase.READY and worker.attempt == 0)
 
     def _go_back(self, worker: WorkerHandle, now: float, suspended: bool) -> WorkerError:
         """Have the run go back, as values were lost that the last checkpoint has."""
@@ -160,11 +156,20 @@ class RestartPolicy:
         log.error("%s; the run goes back", incident)
         return GoneBackError(str(incident), pause_s)
 
-    def _schedule(self, index: int, now: float) -> str | None:
-        """Plan the restart of a process; returns why it is not restarted, if it is not."""
+    def _schedule(self, index: int, worker: WorkerHandle, now: float) -> str | None:
+        """Plan the restart of a process; returns why it is not restarted, if it is not.
+
+        Processes that die together, as when the system ends all of them, are one restart. One that Storm
+        would restart without end is limited like others until its components have been made once.
+        """
         if self._recovery is not None:
-            return self._schedule_repeat(index, now)
-        if index not in self._unlimited and self._shared.take(now) is None:
+            return self._schedule_repeat(index, worker, now)
+        is_same_blow = bool(self._blow) and index not in self._blow
+        if not is_same_blow:
+            self._blow.clear()
+        self._blow.add(index)
+        is_limited = index not in self._unlimited or not worker.has_begun
+        if is_limited and not is_same_blow and self._shared.take(now) is None:
             return (
                 f"it is not restarted, as {self._shared.tries} restarts within {self._window_s:g} s are the "
                 "limit (viper.worker.restart.tries, viper.worker.restart.window.secs)"
@@ -174,7 +179,7 @@ class RestartPolicy:
         self._due[index] = now + (budget.take(now) or 0.0)
         return None
 
-    def _schedule_repeat(self, index: int, now: float) -> str | None:
+    def _schedule_repeat(self, index: int, worker: WorkerHandle, now: float) -> str | None:
         """Likewise, where the new process repeats what was not committed: only deaths without a commit since
         the one before count, as all others bring the run further."""
         if self._has_committed(index):
@@ -187,6 +192,8 @@ class RestartPolicy:
         if pause_s is None:
             told = f"{self._shared.tries} restarts in a row have brought it no further"
             named = " or ".join(map(str, suspects)) or "a spout"
+            if worker.when:
+                return f"it is not restarted, as {told} (viper.worker.restart.tries)"
             if not self._may_be_left_out(suspects):
                 return (
                     f"it is not restarted, as {told}; it died in {named} (viper.worker.restart.tries; with "
@@ -218,13 +225,13 @@ class RestartPolicy:
 
     def _incident(self, worker: WorkerHandle, now: float) -> Incident:
         """A death that loses nothing."""
-        assert self._attempts.began_s is not None
+        began_s = self._attempts.began_s
         death = worker.death()
         return Incident(
             worker=worker.number,
             how=death.how,
             tasks=worker.tasks,
-            at_s=now - self._attempts.began_s,
+            at_s=0.0 if began_s is None else now - began_s,
             lost=0,
             restarted=True,
             state_lost=(),
@@ -239,7 +246,7 @@ class RestartPolicy:
         incident = replace(
             incident,
             lost=loss.tuples,
-            state_lost=loss.state,
+            state_lost=loss.state if worker.has_begun else (),
             slices=sum(repeat.is_slice for repeat in loss.repeats),
             repeated=sum(repeat.taken for repeat in loss.repeats),
             left_out=sum(repeat.left_out for repeat in loss.repeats),

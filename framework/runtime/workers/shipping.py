@@ -42,6 +42,8 @@ class Job:
     """Its index in the plan's placement; `NO_PLACE` where it stands by."""
     attempt: int
     """The number of times that this worker's process was restarted."""
+    has_run: bool
+    """Whether a process before it was asked to run its tasks."""
     recording: RecordingPaths
     checkpoints: Path | None
     """Their folder; None where none are made."""

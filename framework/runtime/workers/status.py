@@ -89,6 +89,8 @@ class StatusWriter:
         self._over = threading.Event()
         self._has_moved = True
         """Whether tuples have moved since the last report."""
+        self._writing = threading.Lock()
+        """Held while the box is written to, which has one writer."""
         self._called = threading.Event()
         """Set when tuples move, to end a long pause."""
         self._called.set()
@@ -113,10 +115,11 @@ class StatusWriter:
 
     def write(self) -> None:
         """Write the status as it is now."""
-        for status in _shorter_and_shorter(self._status(time.monotonic())):
-            packed = _packed(status)
-            if packed is not None and self._box.write(packed):
-                return
+        with self._writing:
+            for status in _shorter_and_shorter(self._status(time.monotonic())):
+                packed = _packed(status)
+                if packed is not None and self._box.write(packed):
+                    return
 
     def _run(self) -> None:
         while not self._over.wait(PERIOD_S):

@@ -32,7 +32,6 @@ from framework.runtime.workers.inquiry import StackInquiry
 from framework.runtime.workers.launcher import Launcher
 from framework.runtime.workers.messages import (
     Abort,
-    Begin,
     Close,
     Closed,
     Dump,
@@ -116,7 +115,13 @@ class Supervisor:
         self._launcher = Launcher(plan, settings, network, memory, recording, checkpoints)
         self._standbys = self._launcher.standbys
         self._failures: list[ViperError] = []
-        self._saved: list[SavedTasks] = []
+        self._saved: dict[int, SavedTasks] = {}
+        """What the tasks of a worker have saved, by its index: in the first process that did so, as a second
+        one may not make those again that have ended."""
+        self._is_running = False
+        """Whether processes were asked to run their tasks."""
+        self._close: Close | None = None
+        """How they were asked to close their components; None before that."""
         self._sent_stop = self._sent_abort = False
         self._sent_active = True
         self._deadline = DrainDeadline(stop, settings["viper.drain.timeout.secs"])
@@ -162,7 +167,9 @@ class Supervisor:
         """
         self._restarts.run_begins()
         self._pass_on_activity()
-        self._send_all(Begin())
+        self._is_running = True
+        for worker in self._workers:
+            worker.begin()
         self._wait_for(Phase.RAN)
         self._raise_failures()
 
@@ -170,13 +177,15 @@ class Supervisor:
         """What the tasks of all processes have saved; None if any has saved nothing."""
         if len(self._saved) < len(self._workers):
             return None
-        tasks = {task: found for saved in self._saved for task, found in saved.tasks.items()}
-        return SavedTasks(tasks, sum(saved.lost for saved in self._saved))
+        every = self._saved.values()
+        tasks = {task: found for saved in every for task, found in saved.tasks.items()}
+        return SavedTasks(tasks, sum(saved.lost for saved in every))
 
     def close(self, written: int | None = None, *, is_complete: bool = False) -> Sequence[ViperError]:
         """Close all components, even if some raise; return the errors. Arguments as of `Worker.close`."""
         self._failures.clear()
-        self._send_all(Close(written, is_complete and self._is_drained))
+        self._close = Close(written, is_complete and self._is_drained)
+        self._send_all(self._close)
         self._wait_for(Phase.CLOSED)
         return self._failures
 
@@ -204,7 +213,7 @@ class Supervisor:
     # -- restarting
 
     def _restart_due(self, now: float) -> None:
-        """Restart processes that died; the new ones run as soon as they can, and drain if the others do."""
+        """Restart processes that died; the new ones run, drain and close as soon as they can if others do."""
         if self._stop.aborted:
             self._restarts.give_up()
         for index in self._restarts.due(now, at_once=self._stop.requested):
@@ -219,7 +228,10 @@ class Supervisor:
             worker.send(SetActive(self._sent_active))
             if self._stop.reason is not None:  # first, or it may have come to its end before it hears why
                 worker.send(Stop(self._stop.reason))
-            worker.send(Begin())
+            if self._is_running:
+                worker.begin()
+            if self._close is not None:
+                worker.send(self._close)
 
     def _keep_standbys(self) -> None:
         """Replace those that have got a place or have died, once all workers have come to run."""
@@ -337,6 +349,7 @@ class Supervisor:
                 self._on_report(report)
             case Ready(files):
                 worker.reached(Phase.READY)
+                self._restarts.came_to_run()
                 worker.watch(files, partial(self._tell_of_death, worker))
             case Wanted():
                 self._on_want()
@@ -346,7 +359,7 @@ class Supervisor:
                 worker.reached(Phase.RAN)
                 self._is_drained = self._is_drained and drained
                 if saved is not None:
-                    self._saved.append(saved)
+                    self._saved.setdefault(self._workers.index(worker), saved)
 
     def _read(self, report: WorkerReport) -> WorkerReport:
         try:

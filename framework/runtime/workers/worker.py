@@ -62,6 +62,7 @@ class Worker:
         process: int = 0,
         *,
         attempt: int = 0,
+        has_run: bool = False,
         memory: StateMemory | None = None,
         stop: StopSignal,
         recording: RecordingPaths,
@@ -79,6 +80,8 @@ class Worker:
             process: index of this process in the plan's placement.
             attempt: the number of times that the process was restarted; after a restart, tasks continue where
                 those of the dead process had come to.
+            has_run: whether a process before this one was asked to run its tasks; else whatever it did has
+                stayed within it, and tasks begin where those of a first process would.
             memory: of declared state, as this process sees it; None where no component declares any.
             stop: asks the run to drain.
             recording: the files that the run records to and replays.
@@ -103,6 +106,7 @@ class Worker:
         beans = Beans(plan.topology.beans)
         self._factory = TaskFactory(plan, settings, network, beans, self._recording_io, memory)
         self._resumes = attempt > 0
+        self._has_run = has_run
         self._numbers = plan.placement.processes[process]
         """The executors' indexes in the placement."""
         self._deadline = DrainDeadline(stop, settings["viper.drain.timeout.secs"])
@@ -274,8 +278,11 @@ class Worker:
         executor = self._executors[index]
         for task in (*executor.bolts, *executor.spouts):
             if self._resumes:
-                task.resume(self._network.floor(task.context.spec.id))
-            has_gone_on = self._resumes if task.commits is None else task.commits.has_begun
+                task.resume(self._network.floor(task.context.spec.id), has_run=self._has_run)
+            # A source that begins anew does so where the run has begun.
+            has_gone_on = self._has_run and not task.is_source
+            if task.commits is not None:
+                has_gone_on = task.commits.has_begun
             if not has_gone_on and task.context.spec.id in self._plan.saved:
                 task.restore(self._plan.saved[task.context.spec.id])
             if self._checkpoints is not None and self._network.alignment is not None:

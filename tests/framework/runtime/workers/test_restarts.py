@@ -15,7 +15,6 @@ from framework.runtime.workers import supervisor
 from framework.sinks import CollectingSink
 from tests.framework.runtime.workers.components import (
     Forward,
-    Numbers,
     Pass,
     RowsOfTwo,
     open_gate,
@@ -27,7 +26,6 @@ from tests.framework.runtime.workers.dying import (
     Copies,
     DiesAt,
     DiesAtTheEnd,
-    DiesInClose,
     DiesInInitialize,
     DyingNumbers,
     DyingTimes,
@@ -352,23 +350,10 @@ def test_one_that_dies_again_and_again_ends_the_run(marks: Path) -> None:
     ) in str(caught.value)
 
 
-def test_one_that_never_came_to_run_is_not_restarted(marks: Path) -> None:
-    with pytest.raises(WorkerError, match=r"middle:1\) was killed .*, as it had not come to run"):
-        run(chain(DiesInInitialize), marks, die__first=True)
-
-
 def test_one_that_dies_while_it_is_restarted_is_restarted(marks: Path) -> None:
     report = run(chain(DiesInInitialize), marks, die__first=False, die__at=[MIDDLE])
     assert [(incident.worker, incident.lost > 0) for incident in report.incidents] == [(2, True), (2, False)]
     check_whole_but_for_one_gap(values(report), report.lost, MIDDLE)
-
-
-def test_one_whose_tasks_had_ended_is_not_restarted(marks: Path) -> None:
-    builder = TopologyBuilder()
-    builder.set_spout("source", Numbers)
-    builder.set_bolt("last", DiesInClose).shuffle_grouping("source")
-    with pytest.raises(WorkerError, match=r"last:1\) was killed .*not restarted, as its tasks had ended"):
-        run(builder, marks, workers=Workers("process", 2))
 
 
 def test_a_run_that_is_recorded_ends_with_a_worker(marks: Path, tmp_path: Path) -> None:

@@ -183,16 +183,17 @@ def test_counts_are_kept_whatever_a_component_has_reported(network: Network, met
 # -- a death before the run
 
 
-def test_a_process_that_dies_before_all_are_ready_is_not_restarted() -> None:
-    """It had been, and the death was told with the machine's time since its start."""
+def test_a_process_that_dies_before_all_are_ready_has_not_run_for_any_time() -> None:
+    """The death was told with the machine's time since its start."""
     plan, settings = plan_of(topology(), **Workers("process", 3).options)
     network = Network.create(plan, settings)
     process: Any = SimpleNamespace(exitcode=-signal.SIGKILL, pid=1)
     worker = WorkerHandle(2, ["middle:1"], process, SimpleNamespace(), network.black_box(1))  # type: ignore[arg-type]
     worker.reached(Phase.READY)
     restarts = RestartPolicy(plan, settings, network, NO_RECORDING)
-    error = restarts.died(1, worker, aborted=False)
-    assert "it is not restarted, as it had not come to run" in str(error)
+    assert restarts.died(1, worker, aborted=False) is None
+    (incident,) = restarts.incidents
+    assert (incident.how, incident.at_s) == ("was killed by SIGKILL before the run began", 0.0)
     assert restarts.incidents == []
     restarts.run_begins()
     assert restarts.died(1, worker, aborted=False) is None
