@@ -170,7 +170,8 @@ class OutputFactory:
         if grouping.kind is GroupingKind.ALL:
             return BroadcastEdge(destinations, mutates)
         router = self._router(port, subscription, task, len(destinations))
-        return SpreadEdge(destinations, mutates, router, described)
+        by_key = grouping.kind in (GroupingKind.FIELDS, GroupingKind.PARTIAL_KEY)
+        return SpreadEdge(destinations, mutates, router, described, may_refuse=by_key)
 
     def _addressed_edge(
         self,

@@ -6,15 +6,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
 from operator import itemgetter
 
+from framework.errors import EmitError
 from framework.runtime.edges.derived_keys import Address, KeysOfRows, owners_of
 from framework.runtime.edges.destination import Destination
-from framework.runtime.edges.groupings import Assignment, Edge, put_positions
+from framework.runtime.edges.groupings import Assignment, Edge, Refused, put_positions
 from framework.windows.key_input import InputMode, KeyInput
 from viper.jumbo import Emission
 from viper.payload import Payload, Row, Rows
 
 Part = tuple[Destination, Sequence[int] | None, list[Row]]
 """Rows as a destination gets them, with their indexes among those that were divided; None for all of them."""
+_NO_KEYS = Address((), (), None)
 
 
 class AddressedEdge(Edge):
@@ -49,18 +51,34 @@ class AddressedEdge(Edge):
         self._input = key_input
         self._keys = keys
         self._owners = owners_of(tasks, groups)
+        self._chosen: list[Address] = []
+        """What `choose` has found for the tuples that come next."""
+
+    may_refuse = True
+
+    def choose(self, payload: Payload) -> Refused:
+        """As in the base class: it is for no tuple for which the operator raised."""
+        refused: Refused = {}
+        self._chosen = []
+        for index, row in enumerate(payload.rows):
+            try:
+                self._chosen.append(self._keys.of(row))
+            except EmitError as error:
+                refused[index] = error
+                self._chosen.append(_NO_KEYS)
+        return refused
+
+    def leave_out(self, left: Sequence[int]) -> None:
+        """As in the base class."""
+        self._chosen = [self._chosen[index] for index in left]
 
     def assign(self, payload: Payload) -> Assignment:
         """Choose the destinations of tuples."""
         return ((destination, indexes) for destination, indexes, _ in self.divide(payload))
 
     def divide(self, payload: Payload) -> Iterable[Part]:
-        """The rows that each destination gets.
-
-        Raises:
-            EmitError: the operator raised for one of them.
-        """
-        addresses = zip(payload.rows, map(self._keys.of, payload.rows), strict=True)
+        """The rows that each destination gets, of those that `choose` has been given."""
+        addresses = zip(payload.rows, self._chosen, strict=True)
         if self._input.mode is InputMode.SHARED:
             rows = [(*row, *address) for row, address in addresses]
             return [(destination, None, rows) for destination in self.destinations]

@@ -1,5 +1,8 @@
 """Edges divide the tuples of one subscription among destinations, each kind of edge by another grouping.
 
+An edge whose choice may fail for a tuple chooses ahead (`choose`), before any edge takes anything. The task
+then leaves such tuples out, for all of their consumers, and the others go as they would without them.
+
 Every edge can do this in two ways. `deliver` serves a task that emits on one stream only, where whole
 payloads move at once. `assign` serves a task with several streams, whose tuples are put back into one order
 per destination after all edges have chosen.
@@ -20,6 +23,8 @@ from viper.jumbo import Emission
 from viper.payload import Payload, Row
 from viper.position import Positions
 
+Refused = dict[int, EmitError]
+"""By index the tuples for which no task can be chosen, and why."""
 Assignment = Iterable[tuple[Destination, Sequence[int] | None]]
 """For each receiving destination the indexes of its tuples in ascending order; None for all tuples."""
 
@@ -29,6 +34,8 @@ class Edge(ABC):
 
     copies: bool = False
     """Whether one tuple may go to several tasks."""
+    may_refuse: bool = False
+    """Whether it may be that no task can be chosen for a tuple."""
 
     def __init__(self, destinations: Sequence[Destination], mutates: bool) -> None:
         """
@@ -42,6 +49,16 @@ class Edge(ABC):
     @abstractmethod
     def assign(self, payload: Payload) -> Assignment:
         """Choose the destinations of tuples."""
+
+    def choose(self, payload: Payload) -> Refused:
+        """Choose ahead for the tuples that `assign` or `deliver` get next; return those that it is not for.
+
+        If there are any, of this edge or of others, `leave_out` follows.
+        """
+        return {}
+
+    def leave_out(self, left: Sequence[int]) -> None:  # noqa: B027
+        """Of the tuples that `choose` was given, those of these indexes alone come next, in this order."""
 
     @property
     def counting(self) -> tuple[str, CountingRouter] | None:
@@ -93,7 +110,13 @@ class SpreadEdge(Edge):
     """Sends each tuple to the one task that a router chooses."""
 
     def __init__(
-        self, destinations: Sequence[Destination], mutates: bool, router: Router, grouping: str
+        self,
+        destinations: Sequence[Destination],
+        mutates: bool,
+        router: Router,
+        grouping: str,
+        *,
+        may_refuse: bool = False,
     ) -> None:
         """
         Args:
@@ -101,8 +124,14 @@ class SpreadEdge(Edge):
             mutates: as in the base class.
             router: chooses among the destinations.
             grouping: describes the stream, its consumer and the grouping, for messages.
+            may_refuse: whether the router goes by keys, which may be none.
         """
         super().__init__(destinations, mutates)
+        self.may_refuse = may_refuse
+        self._chosen: Targets | None = None
+        """What `choose` has found for the tuples that come next."""
+        self._counts: Sequence[int] = ()
+        """Those of the router before that, if it counts."""
         self.router = router
         """Chooses among the destinations."""
         self._grouping = grouping
@@ -125,13 +154,47 @@ class SpreadEdge(Edge):
         for destination, part in zip(self.destinations, parts, strict=True):
             destination.put(part)
 
-    def _targets(self, payload: Payload) -> Targets:
+    def choose(self, payload: Payload) -> Refused:
+        """As in the base class."""
+        if isinstance(self.router, CountingRouter):
+            self._counts = self.router.save()
         try:
-            columns = payload.columns
-            found = None if columns is None else self.router.targets_of_columns(columns, len(payload))
-            return self.router.targets(payload.rows) if found is None else found
-        except (TypeError, ValueError) as error:
-            raise EmitError(f"{self._grouping}: {error}") from error
+            self._chosen = self._found(payload)
+        except (TypeError, ValueError):
+            return self._choose_singly(payload.rows)
+        return {}
+
+    def leave_out(self, left: Sequence[int]) -> None:
+        """As in the base class."""
+        if isinstance(self.router, CountingRouter):
+            self.router.restore(self._counts)
+            self._chosen = None
+        elif self._chosen is not None:
+            self._chosen = array("H", map(self._chosen.__getitem__, left))
+
+    def _choose_singly(self, rows: Sequence[Row]) -> Refused:
+        refused: Refused = {}
+        for index, row in enumerate(rows):
+            try:
+                self.router.targets([row])
+            except (TypeError, ValueError) as error:
+                refused[index] = _refusal(f"{self._grouping}: {error}; tuple: {row!r:.300}", error)
+        if isinstance(self.router, CountingRouter):
+            self._chosen = None  # and `leave_out` has the counts go back
+        else:  # where a row lies may decide on its target, so another one takes the place of a refused one
+            some = next((row for index, row in enumerate(rows) if index not in refused), None)
+            known = [some if index in refused else row for index, row in enumerate(rows)]
+            self._chosen = array("H") if some is None else self.router.targets(known)  # type: ignore[arg-type]
+        return refused
+
+    def _targets(self, payload: Payload) -> Targets:
+        chosen, self._chosen = self._chosen, None
+        return self._found(payload) if chosen is None else chosen
+
+    def _found(self, payload: Payload) -> Targets:
+        columns = payload.columns
+        found = None if columns is None else self.router.targets_of_columns(columns, len(payload))
+        return self.router.targets(payload.rows) if found is None else found
 
 
 class ChosenEdge(Edge):
@@ -157,17 +220,36 @@ class ChosenEdge(Edge):
         super().__init__(destinations, mutates)
         self.copies = copies
         self._choose = choose
+        self._chosen: list[set[int]] = []
+        """What `choose` has found for the tuples that come next: a grouping is asked once for each."""
         self._grouping = grouping
         self._index = _index_of(destinations)
 
-    def assign(self, payload: Payload) -> Assignment:
-        """Choose the destinations of tuples.
+    may_refuse = True
 
-        Raises:
-            EmitError: a chosen task does not belong to the consumer, several tasks were chosen although the
-                grouping makes no copies, or the grouping raised.
+    def choose(self, payload: Payload) -> Refused:
+        """As in the base class.
+
+        It is for no tuple for which a task was chosen that is none of the consumer's, or several although the
+        grouping makes no copies, or for which the grouping raised.
         """
-        return _parts(self.destinations, map(self._targets, payload.rows))
+        refused: Refused = {}
+        self._chosen = []
+        for index, row in enumerate(payload.rows):
+            try:
+                self._chosen.append(self._targets(row))
+            except EmitError as error:
+                refused[index] = error
+                self._chosen.append(set())
+        return refused
+
+    def leave_out(self, left: Sequence[int]) -> None:
+        """As in the base class."""
+        self._chosen = [self._chosen[index] for index in left]
+
+    def assign(self, payload: Payload) -> Assignment:
+        """Choose the destinations of tuples, which `choose` has been given."""
+        return _parts(self.destinations, self._chosen)
 
     def _targets(self, row: Row) -> set[int]:
         try:
@@ -211,6 +293,13 @@ class DirectEdge(Edge):
         index = self._index
         targets = ((index[task],) if task in index else () for task in self._named)
         return _parts(self.destinations, targets)
+
+
+def _refusal(message: str, cause: Exception) -> EmitError:
+    """An error that says why no task can be chosen for a tuple, with the traceback of its cause."""
+    error = EmitError(message)
+    error.__cause__ = cause
+    return error.with_traceback(cause.__traceback__)
 
 
 def _index_of(destinations: Sequence[Destination]) -> dict[int, int]:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from itertools import compress
+from typing import NoReturn, Protocol
 
+from framework.errors import EmitError
 from framework.routing import CountingRouter, ScalableRouter
 from framework.runtime.edges.addressed import AddressedEdge, Merged
 from framework.runtime.edges.destination import Destination
-from framework.runtime.edges.groupings import DirectEdge, Edge, put_members
+from framework.runtime.edges.groupings import DirectEdge, Edge, Refused, put_members
 from framework.runtime.edges.typed import TypedForm
 from framework.runtime.metrics.counters import StreamCounters
 from framework.topology import Stream
 from viper.forest import Forest
 from viper.jumbo import Emission
 from viper.link import Link
+from viper.payload import Payload
 from viper.position import Position, Positions
 from viper.rows import partition
 from viper.source import Heartbeats, Source
@@ -73,6 +76,19 @@ class Switch(Protocol):
         """All that was divided is committed, and nothing below a position is divided any more."""
 
 
+OnRefused = Callable[[EmitError, bool], None]
+"""Deals with a tuple for which no task can be chosen: told why, and whether it is tracked."""
+
+
+def raise_refused(error: EmitError, is_tracked: bool) -> NoReturn:
+    """An `OnRefused` for an emit, which is to say it itself.
+
+    Raises:
+        EmitError: why.
+    """
+    raise error
+
+
 class Output:
     """Routes the tuples that one task emits, and sends the task's heartbeats to its consumers."""
 
@@ -97,10 +113,22 @@ class Output:
         """The number of tuples that gates have taken so far."""
         self._forest = forest
         self._scalable = tuple(router for _, router in self._counting() if isinstance(router, ScalableRouter))
+        self.on_refused: OnRefused = raise_refused
+        """What deals with a tuple for which no task can be chosen."""
+        self.may_refuse = any(edge.may_refuse for port in self.ports for edge in port.edges)
+        """Whether it may be that no task can be chosen for a tuple."""
         outlets = [outlet for destination in destinations for outlet in destination.outlets]
         self._links = tuple(outlet for outlet in outlets if isinstance(outlet, Link))
         gates = [outlet for outlet in outlets if isinstance(outlet, Source)]
         self._gates = Heartbeats(gates) if gates else None
+
+    def refuse_by(self, call: OnRefused) -> None:
+        """Say what deals with a tuple for which no task can be chosen, and which goes to nobody.
+
+        Args:
+            call: called before the tuples beside it are divided; if it raises, they go to nobody either.
+        """
+        self.on_refused = call
 
     @property
     def is_used(self) -> bool:
@@ -158,16 +186,63 @@ class Output:
                 waiting += destination.waiting_untracked()
         return waiting
 
-    def deliver(self, emission: Emission) -> None:
-        """Divide tuples among the destinations.
+    def choose(self, emission: Emission) -> Refused:
+        """Choose ahead for the tuples that `deliver` gets next, as far as a choice may fail.
 
-        Tracked ones are counted by their trees for each task that will receive them.
-
-        Raises:
-            EmitError: a grouping cannot choose a task for one of them.
+        Returns:
+            By index the tuples for which no task can be chosen; if there are any, `leave_out` follows.
         """
         if self._switch is not None:
             self._switch.look(emission)
+        refused: Refused = {}
+        if not self.may_refuse:
+            return refused
+        if emission.tags is None:
+            for edge in self.ports[0].edges:
+                if edge.may_refuse:
+                    refused.update(edge.choose(emission.payload))
+            return refused
+        for port, mine, part in self._by_port(emission.payload, array("H", emission.tags)):
+            for edge in port.edges:
+                if edge.may_refuse:
+                    refused.update((mine[index], error) for index, error in edge.choose(part).items())
+        return refused
+
+    def leave_out(self, emission: Emission, refused: Collection[int]) -> Emission:
+        """The tuples that `choose` was given without those of some indexes; they go to nobody."""
+        tags = None if emission.tags is None else array("H", emission.tags)
+        count = len(emission.payload)
+        if tags is None:
+            self._leave_out(self.ports[0], range(count), refused)
+        else:
+            for tag, port in enumerate(self.ports):
+                self._leave_out(port, [index for index in range(count) if tags[index] == tag], refused)
+        member = array("H", [index not in refused for index in range(count)])
+        nowhere, positions = Positions(), Positions()
+        emission.positions.scatter(member, (nowhere, positions))
+        left = None if tags is None else array("H", compress(tags, member)).tobytes()
+        return emission._replace(payload=emission.payload.take(member), tags=left, positions=positions)
+
+    def _leave_out(self, port: Port, mine: Sequence[int], refused: Collection[int]) -> None:
+        left = [number for number, index in enumerate(mine) if index not in refused]
+        for edge in port.edges:
+            if edge.may_refuse:
+                edge.leave_out(left)
+
+    def _by_port(self, payload: Payload, tags: array[int]) -> Iterator[tuple[Port, list[int], Payload]]:
+        """For each stream its tuples, and their indexes among those of all streams."""
+        return zip(
+            self.ports,
+            partition(list(range(len(payload))), tags, len(self.ports)),
+            payload.partition(tags, len(self.ports)),
+            strict=True,
+        )
+
+    def deliver(self, emission: Emission) -> None:
+        """Divide tuples, which `choose` has been given, among the destinations.
+
+        Tracked ones are counted by their trees for each task that will receive them.
+        """
         try:
             if emission.tags is None:
                 edges = self.ports[0].edges
@@ -176,7 +251,7 @@ class Output:
                     edge.deliver(emission, shared=edge.mutates and (edge.copies or len(edges) > 1))
             else:
                 self._deliver_streams(emission, array("H", emission.tags))
-        finally:  # tuples that were put before a grouping raised will be handed over, too
+        finally:
             if self._switch is not None:
                 self._switch.settle()
             if self._forest is not None and emission.may_be_tracked:
@@ -189,19 +264,20 @@ class Output:
             for tree in set(positions.trees(0, len(positions))) - {0}:
                 self._forest.fail(tree, reason)
 
+    def fail_one(self, positions: Positions, index: int, reason: int) -> bool:
+        """Fail the tree of the tuple at one of these positions; return whether it has any."""
+        tree = 0 if self._forest is None else positions.tree(index)
+        if tree and self._forest is not None:
+            self._forest.fail(tree, reason)
+        return bool(tree)
+
     def _deliver_streams(self, emission: Emission, tags: array[int]) -> None:
         # A destination may receive several of the streams, so its tuples have to be put back into one order.
         members: dict[Destination, set[int]] = {}
         merged: dict[Destination, Merged] = {}
         mutating: set[Destination] = set()
         payload = emission.payload
-        of_ports = zip(
-            self.ports,
-            partition(list(range(len(payload))), tags, len(self.ports)),
-            payload.partition(tags, len(self.ports)),
-            strict=True,
-        )
-        for port, mine, part in of_ports:
+        for port, mine, part in self._by_port(payload, tags):
             port.counts.emitted(len(mine))
             for edge in port.edges:
                 if isinstance(edge, AddressedEdge):  # all edges to its destinations are

@@ -9,7 +9,8 @@ from typing import Any, Protocol, TypeVar
 from framework.errors import EmitError
 from framework.recording import Recorder
 from framework.runtime.edges.buffer import SPILL_AT
-from framework.runtime.edges.output import Output
+from framework.runtime.edges.groupings import Refused
+from framework.runtime.edges.output import OnRefused, Output, raise_refused
 from framework.runtime.recovery.commits import Commits
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tracking.reasons import Cause, Reason
@@ -21,7 +22,7 @@ from viper.position import END, LEAST, Position, Positions
 T = TypeVar("T")
 
 _REFUSED = (EmitError, CodecError, DivergedError)
-"""Tuples that cannot be placed, routed, carried or repeated."""
+"""Tuples that cannot be placed, carried or repeated."""
 
 
 class Assigner(Protocol):
@@ -181,12 +182,13 @@ class Emitter:
         """Give what the component has emitted its positions, and divide it among the consumers.
 
         Raises:
-            ComponentError: a tuple has no position, or no consumer can be chosen for it.
+            ComponentError: a tuple has no position; or no consumer can be chosen for it, and the run ends
+                with that.
         """
         try:
-            self._place(self.output.deliver)
+            self._place(self.output.deliver, self.output.on_refused)
             while self._assigner.has_more:
-                self._place(self.output.deliver)
+                self._place(self.output.deliver, self.output.on_refused)
         except _REFUSED as error:
             self._context.fail("emit", error)
 
@@ -201,9 +203,9 @@ class Emitter:
             self._delivered_at_once += len(emission.payload)
             return self.output.deliver_and_tell(emission)
 
-        receivers = self._place(deliver)
+        receivers = self._place(deliver, raise_refused)
         while self._assigner.has_more:
-            receivers = self._place(deliver)
+            receivers = self._place(deliver, raise_refused)
         return receivers or []
 
     def has_delivered_many(self) -> bool:
@@ -221,37 +223,47 @@ class Emitter:
         """
         self._is_busy = True
         try:
-            self._send(emission, self.output.deliver)
+            self._send(emission, self.output.deliver, self.output.on_refused)
         except _REFUSED as error:
             self._context.fail("emit", error)
         finally:
             self._is_busy = False
 
-    def _place(self, deliver: Callable[[Emission], T]) -> T | None:
+    def _place(self, deliver: Callable[[Emission], T], on_refused: OnRefused) -> T | None:
         self._is_busy = True
         try:
             emission = self._assigner.take()
             try:
-                return self._send(emission, deliver) if emission is not None else None
+                return self._send(emission, deliver, on_refused) if emission is not None else None
             finally:
                 self._assigner.placed()
         finally:
             self._is_busy = False
 
-    def _send(self, emission: Emission, deliver: Callable[[Emission], T]) -> T:
+    def _send(self, emission: Emission, deliver: Callable[[Emission], T], on_refused: OnRefused) -> T:
         if self._discards:
             self.output.fail_tracked(emission.positions, Reason(Cause.WORKER_DIED).encode())
             return deliver(_NOTHING)
         self._last_positions = emission.positions
         self.is_laden = self._has_consumers
+        refused = self.output.choose(emission)
+        if refused:
+            emission = self._without(emission, refused, on_refused)
         if self._recorder is not None:
             self._recorder.record(emission)
+        return deliver(emission)
+
+    def _without(self, emission: Emission, refused: Refused, on_refused: OnRefused) -> Emission:
+        """The tuples without those for which no task can be chosen, which fail."""
+        reason = Reason(Cause.RAISED, self._context.spec.id).encode()
+        left = self.output.leave_out(emission, refused)
         try:
-            return deliver(emission)
-        except EmitError:  # some of them will not come to everybody
-            reason = Reason(Cause.RAISED, self._context.spec.id)
-            self.output.fail_tracked(emission.positions, reason.encode())
+            for index, error in sorted(refused.items()):
+                on_refused(error, self.output.fail_one(emission.positions, index, reason))
+        except Exception:  # those beside them will not come to anybody
+            self.output.fail_tracked(emission.positions, reason)
             raise
+        return left
 
     # -- handing over
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from framework.components import StatefulBolt
-from framework.errors import ComponentError
+from framework.errors import ComponentError, EmitError
 from framework.runtime.edges.collector import TaskCollector
 from framework.runtime.hosts.faults import OnError, Recovery
 from framework.runtime.hosts.host import Host
@@ -115,6 +115,18 @@ class ComponentSlot:
         self._collector.report_error(error, tup, during)
         if choice is OnError.RESTART:
             self._plan_restart(during, error, tup)
+
+    def refused(self, error: EmitError) -> None:
+        """Deal with a tuple of the component's for which no task can be chosen, as `raised` does.
+
+        Raises:
+            ComponentError: the run ends with it.
+            TaskStopped: nobody waits for the callback any more.
+        """
+        if self.is_gone:  # it is made anew in any case
+            self.report(error, "emit")
+        else:
+            self.raised("emit", error)
 
     def kept(self, lease: Lease) -> NoReturn:
         """End the run, as something keeps columns of which the component has declared that it keeps none.

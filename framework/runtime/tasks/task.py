@@ -63,6 +63,7 @@ class Task(ABC):
         self.context = context
         self.slot = slot
         self.emitter = emitter
+        emitter.output.refuse_by(self._refused)
         self.state = TaskState.MADE
         self._scheduler: Scheduler
         self.is_signalled = True
@@ -310,7 +311,7 @@ class Task(ABC):
                 f"{self.name} emits with need_task_ids=True while other tuples of its are being placed, as a "
                 "finalizer may that the garbage collector runs: leave need_task_ids out there"
             )
-        self.emitter.place_and_tell()  # the rows before it, whose receivers may be others
+        self._place()  # the rows before it, whose receivers may be others
         append()
         receivers = self.emitter.place_and_tell()
         if self.emitter.has_delivered_many():
@@ -322,13 +323,31 @@ class Task(ABC):
 
         The callback is not to see what goes wrong there, nor to keep it from ending the run.
         """
+        self._place()
+        try:
+            return self.state is not TaskState.MADE and self.emitter.flush()
+        except ComponentError as error:
+            self._scheduler.end_with(error)
+
+    def _place(self) -> None:
+        """Place what was emitted before, in the middle of a callback, which is not to see what goes wrong."""
         try:
             self.emitter.place()
-            return self.state is not TaskState.MADE and self.emitter.flush()
         except ComponentError as error:
             if self.state is TaskState.MADE:
                 raise
             self._scheduler.end_with(error)
+
+    def _refused(self, error: EmitError, is_tracked: bool) -> None:
+        """Deal with a tuple for which no task can be chosen, as if the component had raised for it.
+
+        Raises:
+            ComponentError: the run ends with it.
+        """
+        self.slot.refused(error)
+        self.context.counters.lost += not is_tracked
+        if not self.is_source:
+            self.context.counters.failed += 1
 
     # -- from another thread
 

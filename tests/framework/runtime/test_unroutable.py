@@ -1,0 +1,273 @@
+"""A tuple for which no task can be chosen is an error of that tuple, and of no other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from framework import BatchBolt, Bolt, Grouping, Rows, Spout, Stream, TopologyBuilder
+from framework.errors import ComponentError, EmitError
+from framework.sinks import CollectingSink
+from tests.framework.runtime.pieces import Row, run_built
+from tests.framework.runtime.workers.running import INLINE, PROCESSES, Workers, every_kind
+
+BAD = (3, 4, 11)
+COUNT = 15
+GOOD = [n for n in range(COUNT) if n not in BAD]
+KEYS: dict[str, Callable[[int], Any]] = {
+    "NaN": lambda n: math.nan if n in BAD else float(n),
+    "NaN within": lambda n: (1, [math.nan]) if n in BAD else (1, [n]),
+    "an object": lambda n: object() if n in BAD else n,
+}
+
+
+class Choosing:
+    """Chooses tasks in turn, and raises for some numbers; it counts what it was asked."""
+
+    def prepare(self, context: Any, component: str, stream: str, target_tasks: list[int]) -> None:
+        self._tasks, self._asked = target_tasks, 0
+
+    def choose_tasks(self, values: Row) -> list[int]:
+        number, self._asked = values[1], self._asked + 1
+        assert number == self._asked - 1, "asked twice, or not at all"
+        if number in BAD:
+            raise KeyError(number)
+        return [self._tasks[number % len(self._tasks)]]
+
+
+class WrongTask(Choosing):
+    """Chooses what is none of the consumer's tasks for some numbers."""
+
+    def choose_tasks(self, values: Row) -> list[int]:
+        try:
+            return super().choose_tasks(values)
+        except KeyError:
+            return [99]
+
+
+GROUPINGS = {
+    "fields": Grouping.fields("key"),
+    "partial key": Grouping.partial_key("key"),
+    "custom": Grouping.custom(Choosing),
+    "wrong task": Grouping.custom(WrongTask),
+}
+
+
+class Counting(Spout):
+    """Emits numbers."""
+
+    outputs = ["number"]
+
+    def tuples(self) -> Iterator[Row]:
+        yield from ((number,) for number in range(COUNT))
+
+
+class Keyed(Bolt):
+    """Emits a key with each number, on one stream or on two, between which it alternates."""
+
+    outputs = ["key", "number"]
+
+    def __init__(self, key: str = "NaN", *, asks: bool = False) -> None:
+        super().__init__()
+        self._key = KEYS[key]
+        self._asks = asks
+
+    def process(self, tup: Any) -> None:
+        receivers = self.emit([self._key(tup.values[0]), tup.values[0]], need_task_ids=self._asks)
+        assert not self._asks or receivers
+
+
+class OnTwo(Keyed):
+    """Has another stream, too."""
+
+    outputs = [Stream(["key", "number"]), Stream(["number"], name="odd")]
+
+    def process(self, tup: Any) -> None:
+        super().process(tup)
+        self.emit([tup.values[0]], stream="odd")
+
+
+class InBatches(BatchBolt):
+    """Emits the rows of a call at once."""
+
+    outputs = ["key", "number"]
+
+    def process_rows(self, rows: Rows) -> None:
+        numbers = [row[0] for row in rows]
+        self.emit_rows([[KEYS["NaN"](n), n] for n in numbers])
+
+
+class InColumns(BatchBolt):
+    """Emits the columns of a call."""
+
+    outputs = [Stream(schema={"key": "float64", "number": "int64"})]
+
+    def process_rows(self, rows: Rows) -> None:
+        import pyarrow as pa
+
+        numbers = [row[0] for row in rows]
+        self.emit_rows(pa.record_batch({"key": [KEYS["NaN"](n) for n in numbers], "number": numbers}))
+
+
+class AtTicks(Bolt):
+    """Emits what it has got at the last tick."""
+
+    outputs = ["key", "number"]
+
+    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+        self._seen: list[int] = []
+
+    def process(self, tup: Any) -> None:
+        self._seen.append(tup.values[0])
+
+    def process_tick(self, tup: Any) -> None:
+        for number in self._seen:
+            self.emit([KEYS["NaN"](number), number])
+        self._seen.clear()
+
+
+class Number(Bolt):
+    """Passes the number on."""
+
+    outputs = ["number"]
+
+    def process(self, tup: Any) -> None:
+        self.emit([tup.values[-1]])
+
+
+class Generating(Spout):
+    """Emits keys, and hears of them where they are tracked."""
+
+    outputs = ["key", "number"]
+
+    def tuples(self) -> Iterator[Row]:
+        for number in range(COUNT):
+            yield KEYS["NaN"](number), number
+
+
+class Polled(Spout):
+    """Likewise, by `next_tuple`; it tells the ids of what has failed."""
+
+    outputs = [Stream(["key", "number"]), Stream(["number"], name="failed")]
+
+    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+        self._numbers = iter(range(COUNT))
+
+    def next_tuple(self) -> None:
+        number = next(self._numbers)
+        self.emit([KEYS["NaN"](number), number], tup_id=number)
+
+    def fail(self, tup_id: Any) -> None:
+        self.emit([tup_id], stream="failed")
+
+
+def built(emitting: Bolt | type[Bolt], grouping: Any = GROUPINGS["fields"], **config: Any) -> TopologyBuilder:
+    """A bolt that emits keys, to a consumer that is chosen by them, and to one that is chosen in turn."""
+    builder = TopologyBuilder()
+    builder.set_spout("source", Counting)
+    own = {"viper.on.error": "skip", **{key.replace("__", "."): value for key, value in config.items()}}
+    builder.set_bolt("keyed", emitting, config=own).shuffle_grouping("source")
+    divided(builder, "keyed", grouping)
+    return builder
+
+
+def divided(builder: TopologyBuilder, source: str, grouping: Any) -> None:
+    builder.set_bolt("chosen", Number, 3).grouping(source, grouping)
+    builder.set_bolt("in turn", Number, 2).shuffle_grouping(source)
+    builder.set_bolt("sink", CollectingSink).global_grouping("chosen")
+    builder.set_bolt("other", CollectingSink).global_grouping("in turn")
+
+
+def check(report: Any, emitting: str = "keyed") -> None:
+    assert report.result("sink") == report.result("other") == [(n,) for n in GOOD]
+    counters = report.components[emitting]
+    assert (counters.errors, counters.lost, report.lost) == (len(BAD), len(BAD), len(BAD))
+    assert report.drained
+
+
+@every_kind
+@pytest.mark.parametrize("grouping", GROUPINGS)
+def test_the_others_go_where_they_would(grouping: str, workers: Workers) -> None:
+    report = workers.run(built(Keyed, GROUPINGS[grouping]))
+    check(report)
+    counters = report.components["keyed"]
+    assert (counters.processed, counters.failed, counters.acked) == (COUNT, len(BAD), COUNT - len(BAD))
+
+
+@pytest.mark.parametrize("options", [{"viper__chains": False}, {"viper__slice__tuples": 1}, {}], ids=str)
+@pytest.mark.parametrize("key", KEYS)
+def test_of_any_key(key: str, options: dict[str, Any]) -> None:
+    check(run_built(built(Keyed(key)), **options))
+
+
+@pytest.mark.parametrize("grouping", GROUPINGS)
+def test_of_a_component_with_several_streams(grouping: str) -> None:
+    builder = built(OnTwo, GROUPINGS[grouping])
+    builder.set_bolt("odd", CollectingSink).global_grouping("keyed", "odd")
+    report = run_built(builder)
+    check(report)
+    assert report.result("odd") == [(n,) for n in range(COUNT)]
+
+
+@pytest.mark.parametrize("emitting", [InBatches, InColumns, AtTicks])
+def test_of_whatever_emits(emitting: type[Bolt]) -> None:
+    check(run_built(built(emitting, topology__tick__tuple__freq__secs=3600)))
+
+
+@pytest.mark.parametrize("grouping", GROUPINGS)
+def test_an_emit_that_asks_for_receivers_raises(grouping: str) -> None:
+    report = run_built(built(Keyed(asks=True), GROUPINGS[grouping]))
+    check(report)
+    assert report.components["keyed"].failed == len(BAD)
+
+
+def test_a_component_is_made_anew() -> None:
+    report = run_built(built(Keyed, viper__on__error="restart", viper__restart__tries=10))
+    check(report)
+    assert 1 <= report.components["keyed"].restarts <= len(BAD)
+
+
+@every_kind
+def test_the_run_ends_with_it_where_errors_end_it(workers: Workers) -> None:
+    said = r"'keyed', task \d+, in emit: EmitError: stream 'default' to 'chosen'.*nan is.*tuple: \(nan, 3\)"
+    with pytest.raises(ComponentError, match=said) as error:
+        workers.run(built(Keyed, viper__on__error="stop"))
+    assert workers is PROCESSES or isinstance(error.value.__cause__, EmitError)
+
+
+@every_kind
+def test_of_a_spout_that_generates(workers: Workers) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Generating, config={"viper.on.error": "skip"})
+    divided(builder, "source", GROUPINGS["fields"])
+    check(workers.run(builder), "source")
+
+
+@every_kind
+def test_a_tracked_tuple_fails(workers: Workers) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Polled, config={"viper.on.error": "skip"})
+    divided(builder, "source", GROUPINGS["fields"])
+    builder.set_bolt("failed", CollectingSink).global_grouping("source", "failed")
+    report = workers.run(builder)
+    assert report.result("sink") == report.result("other") == [(n,) for n in GOOD]
+    assert sorted(report.result("failed")) == [(n,) for n in BAD]
+    counters = report.components["source"]
+    assert (counters.tracked, counters.acked, counters.failed) == (COUNT, len(GOOD), len(BAD))
+    assert (counters.errors, report.lost) == (len(BAD), 0)
+
+
+def test_the_input_of_a_bolt_fails() -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Polled)
+    builder.set_bolt("number", Number).shuffle_grouping("source")
+    builder.set_bolt("keyed", Keyed, config={"viper.on.error": "skip"}).shuffle_grouping("number")
+    divided(builder, "keyed", GROUPINGS["fields"])
+    builder.set_bolt("failed", CollectingSink).global_grouping("source", "failed")
+    report = INLINE.run(builder)
+    assert report.result("sink") == report.result("other") == [(n,) for n in GOOD]
+    assert sorted(report.result("failed")) == [(n,) for n in BAD]
+    assert (report.components["source"].acked, report.lost) == (len(GOOD), 0)
