@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from framework.checkpoints.folder import Checkpoint
 from framework.checkpoints.manifest import Manifest, Saved, described
@@ -12,6 +13,7 @@ from framework.components import PartitionedSpout
 from framework.config import Settings
 from framework.errors import CheckpointError
 from framework.planning import Plan
+from framework.planning.out_of_order import named_data
 from framework.planning.recovery import offset_problems
 from framework.state import BatchState
 from framework.tap import is_tap
@@ -205,7 +207,7 @@ def _misfits(
             yield f"spout {added!r} was not there: its rows would come too late; start from the beginning"
     for spout, found in spouts.items():
         if spout in manifest.sources:
-            yield from _other_data(spout, found, manifest)
+            yield from _other_data(spout, found, named_data(found, plan.confs[spout]), manifest)
     for name in manifest.components.keys() & ours.keys():
         if ours[name].role is Role.SPOUT and manifest.components[name]["role"] == str(Role.SPOUT):
             yield from _other_spout(plan, name, manifest.tasks[name])
@@ -216,10 +218,10 @@ def _misfits(
             yield from _changed_state(plan, settings, state, len(manifest.tasks[state.component]))
 
 
-def _other_data(spout: str, found: PartitionedSpout, manifest: Manifest) -> Iterator[str]:
+def _other_data(spout: str, found: PartitionedSpout, name: str, manifest: Manifest) -> Iterator[str]:
     before, places = manifest.sources[spout], manifest.places(spout)
-    if found.identity != before:
-        yield f"spout {spout!r} had other data, {before!r}: found {found.identity!r}; give it the same"
+    if name != before:
+        yield f"spout {spout!r} had other data, {before!r}: found {name!r}; give it the same"
     if places and max(places) >= found.partitions:
         yield (
             f"spout {spout!r} had a partition {max(places)}: found {found.partitions} partitions; "
@@ -243,6 +245,11 @@ def _other_spout(plan: Plan, name: str, before: Sequence[Saved]) -> Iterator[str
         )
 
 
+def _order(described: Mapping[str, Any]) -> str:
+    slack_ms, late = described.get("order") or (0, "error")
+    return f"viper.timestamp.slack {slack_ms:g} and viper.timestamp.late {late}"
+
+
 def _changes(plan: Plan, name: str, manifest: Manifest) -> Iterator[str]:
     before, now = manifest.components[name], described(plan.topology.component(name), plan)
     if before["role"] != now["role"]:
@@ -255,6 +262,11 @@ def _changes(plan: Plan, name: str, manifest: Manifest) -> Iterator[str]:
                 f"bolt {name!r} had stream {stream!r} of {source!r} grouped by {old}: found {new}; "
                 "keys would come to tasks that do not have their state"
             )
+    if before.get("order") != now.get("order"):
+        yield (
+            f"spout {name!r} put its tuples in order by {_order(before)}: found {_order(now)}; what was held "
+            "back would come elsewhere: give it the same"
+        )
     if before["state_key"] != now["state_key"]:
         yield f"state of {name!r} had the key {before['state_key']}: found {now['state_key']}"
 

@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from framework.config import Settings
-from framework.planning import Plan
+from framework.planning import Plan, TimeMode
+from framework.planning.out_of_order import holds_back
 from framework.tap import is_tap
 from framework.topology import ComponentSpec
 from framework.version import VERSION
@@ -112,4 +113,8 @@ def described(component: ComponentSpec, plan: Plan) -> dict[str, Any]:
     """What must not change of a component, for what was saved of it to be of use."""
     inputs = [[i.source, i.stream, repr(i.grouping)] for i in component.inputs]
     key = list(plan.traits[component.id].state_key)
-    return {"role": str(component.role), "inputs": inputs, "state_key": key}
+    found = {"role": str(component.role), "inputs": inputs, "state_key": key}
+    conf = plan.confs[component.id]
+    if plan.traits[component.id].seekable and plan.time is TimeMode.EVENT and holds_back(conf):
+        found["order"] = [conf["viper.timestamp.slack"], conf["viper.timestamp.late"]]
+    return found

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn
 
 from framework.components.spout import Spout
 from framework.errors import EmitError
@@ -17,7 +17,8 @@ class Block(NamedTuple):
     """Some rows of one partition."""
 
     times: array[int]
-    """Event time of each row, as array("q"), in microseconds since 1970 UTC; it never falls."""
+    """Event time of each row, as array("q"), in microseconds since 1970 UTC; it never falls, but for a
+    slack (``viper.timestamp.slack``)."""
     rows: Any
     """The values of as many rows, as a list of tuples or, on a stream with a schema, as a record batch; the
     spout does not change a block once it has yielded it."""
@@ -59,7 +60,15 @@ class PartitionedSpout(Spout):
     A row's position tells its partition, not its task, so the output is the same for every parallelism.
     The spout ends when all its partitions have ended. It emits only by `blocks`, each of which has rows of
     one of its streams; none of its rows is tracked, and none of its streams is direct.
+
+    Where its configuration names a stream for late rows (``viper.timestamp.late``) that it does not declare,
+    that is one more stream, with the fields of the first one.
     """
+
+    declares_late_stream: Final = True
+    """Whether the configuration may name a stream that the class does not declare."""
+    never_late: Collection[str] = ()
+    """The streams of which no row is late; their fields need not be those of the stream for late rows."""
 
     @property
     def partitions(self) -> int:
@@ -72,6 +81,12 @@ class PartitionedSpout(Spout):
         return ""
 
     @property
+    def has_times(self) -> bool:
+        """Whether rows have times of their own. Where the number of a row stands for its time, none can be
+        out of order."""
+        return True
+
+    @property
     def rows_total(self) -> int | None:
         """About how many rows all partitions have together; None where nobody knows.
 
@@ -80,17 +95,29 @@ class PartitionedSpout(Spout):
         return None
 
     def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | Watermark | None]:
-        """All rows of a partition, in order.
+        """All rows of a partition, in order; the same ones in the same order whenever it is called.
+
+        With `viper.timestamp.slack` they may be out of order by as much.
 
         Args:
             partition: from 0.
-            start_us: rows before this event time, in microseconds since 1970 UTC, may be left out.
+            start_us: rows before this event time, in microseconds since 1970 UTC, may be left out. None
+                always with `viper.timestamp.slack`: what is late depends on all rows before.
 
         Yields:
             The next rows; or None if there is nothing for now, after which it is asked again after a pause
             that grows; or a watermark, so that the rows of other partitions need not wait for its next row.
         """
         raise NotImplementedError(f"{type(self).__name__} must define blocks(self, partition, start_us)")
+
+    def place_of(self, partition: int, index: int) -> str:
+        """Where a row stands in the source, as messages say it, e.g. a file and a line.
+
+        Args:
+            partition: the partition.
+            index: of the row in the block of that partition which `blocks` has yielded last.
+        """
+        return f"row {index} of a block"
 
     def time_of(self, row: Mapping[str, Any]) -> int | None:
         """The event time of a row that a test gives in the place of the source's own.

@@ -14,6 +14,7 @@ from typing import Any
 from framework.declaration.python_sources import ClassSource, class_source
 from framework.errors import TopologyError
 from framework.specs import Par, Spec
+from framework.specs.late import LATE, with_late_stream
 from framework.topology import (
     ComponentSpec,
     Input,
@@ -22,6 +23,7 @@ from framework.topology import (
     Place,
     Problem,
     SourceMap,
+    Stream,
     Topology,
     unknown,
 )
@@ -68,13 +70,19 @@ class Declaration:
             name,
             spec.role,
             spec.implementation,
-            spec.outputs,
+            self._outputs(spec),
             tuple(Input(stream.component_name, how, stream.streamId) for stream, how in spec.inputs),
             parallelism,
             spec.tasks,
             deepcopy(spec.config),
             dict(spec.resources),
         )
+
+    def _outputs(self, spec: Spec) -> tuple[Stream, ...]:
+        """The streams of a component, with the one that its configuration or the topology's has named."""
+        if not (spec.outputs and getattr(spec.component_cls, "declares_late_stream", False)):
+            return spec.outputs
+        return with_late_stream(spec.outputs, spec.config.get(LATE, self.config.get(LATE)))
 
 
 def class_declaration(

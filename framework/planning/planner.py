@@ -26,6 +26,7 @@ from framework.planning.keys import group_problems, state_problems, with_keys
 from framework.planning.layout import Layout, make_layout
 from framework.planning.merge_bolts import merge_layer_problems, with_merge_bolts
 from framework.planning.movable import movable_bolts, with_spare_tasks
+from framework.planning.out_of_order import with_late_streams
 from framework.planning.placement import Placement
 from framework.planning.plan import Plan, Subscription, TaskSpec
 from framework.planning.recovery import recovery_problems
@@ -59,6 +60,7 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
             only some declare a timestamp field.
         LoadError: a component's class that cannot be imported.
     """
+    topology = with_late_streams(topology, settings)
     with importable(topology.import_paths):
         draft = _draft(topology, settings)
     confs, traits = draft.confs, draft.traits

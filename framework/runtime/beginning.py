@@ -11,6 +11,7 @@ from framework.checkpoints.going_on import going_on_from
 from framework.checkpoints.renaming import renamed, with_former_ids
 from framework.config import Settings
 from framework.planning import Plan
+from framework.planning.out_of_order import named_data
 from framework.runtime.control.companions import partitioned_spouts
 from framework.runtime.positions.offsets import going_on
 
@@ -51,7 +52,7 @@ def found_beginning(
         ComponentError: the constructor of a spout raised.
     """
     spouts = partitioned_spouts(plan) if not replays or start is not None else {}
-    known = {name: spout.identity for name, spout in spouts.items()}
+    known = {name: named_data(spout, plan.confs[name]) for name, spout in spouts.items()}
     if start is not None and start.is_dir():
         checkpoint = renamed(found_at(start), rename, plan)
         plan = with_former_ids(going_on_from(plan, settings, checkpoint, spouts), rename)

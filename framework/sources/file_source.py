@@ -23,7 +23,7 @@ from framework.sources.portion import (
     Mixing,
     Portion,
 )
-from framework.sources.times import EventTime, shown
+from framework.sources.times import EventTime
 from framework.topology import Stream, did_you_mean, one_of
 
 FILES = "viperstorm.source.files"
@@ -49,7 +49,8 @@ class FileSource(PartitionedSpout):
 
     Args:
         path: a file, a folder, a pattern (``logs/*.csv``), or a list of these.
-        timestamp: the field that holds the event time, by which the rows of each file must be sorted.
+        timestamp: the field that holds the event time. The rows of each file are sorted by it, but for as
+            much as `viper.timestamp.slack` allows, and so are those of files that are read in turn.
         unit: what the numbers in it count since 1970 UTC: s, ms, us or ns. None: it is text in ISO 8601.
         timestamp_format: how its text is written, as of `datetime.strptime`.
         in_turn: whether the files are read one after the other, in order, as one partition.
@@ -96,11 +97,15 @@ class FileSource(PartitionedSpout):
         self._in_turn = in_turn
         self._on_malformed = on_malformed
         self._malformed = 0
+        self._brought: dict[int, tuple[SourceFile, Sequence[int]]] = {}
+        """Of each partition: where the rows of the block stand that came last."""
         if not in_turn and len(self._files) > MOST_PARTITIONS:
             raise SourceError(
                 f"{len(self._files):,} files: at most {MOST_PARTITIONS:,} can be merged by time; read them "
                 "one after the other (in_turn=True)"
             )
+
+    never_late = (MALFORMED,)
 
     # -- what the runtime asks for
 
@@ -123,6 +128,11 @@ class FileSource(PartitionedSpout):
         return f"{kind}: {number} {order}, {total:,} bytes, {digest_of(self._files, *self._reading())}"
 
     @property
+    def has_times(self) -> bool:
+        """Whether there is a timestamp field."""
+        return self._event_time is not None
+
+    @property
     def rows_total(self) -> int | None:
         """As in the base class; of what grows, and of compressed text, nobody knows it."""
         if self._folder is not None or self._growing is not None:
@@ -142,13 +152,18 @@ class FileSource(PartitionedSpout):
         """All rows of a partition, in order.
 
         Raises:
-            SourceError: a file cannot be read or has changed, a row is malformed, or time goes back.
+            SourceError: a file cannot be read or has changed, or a row is malformed.
         """
         if self._folder is not None:
             files: Iterator[SourceFile | None] = self._folder.files()
         else:
             files = iter(self._files if self._in_turn else [self._files[partition]])
-        return self._blocks_of(files, start_us)
+        return self._blocks_of(partition, files, start_us)
+
+    def place_of(self, partition: int, index: int) -> str:
+        """The file and the line of a row, or its number."""
+        file, numbers = self._brought[partition]
+        return self._place(file, numbers[index])
 
     def time_of(self, row: Mapping[str, Any]) -> int | None:
         """What its timestamp field says."""
@@ -308,8 +323,10 @@ class FileSource(PartitionedSpout):
 
     # -- blocks
 
-    def _blocks_of(self, files: Iterator[SourceFile | None], start_us: int | None) -> Iterator[Block | None]:
-        base, last_us = 0, NO_TIME
+    def _blocks_of(
+        self, partition: int, files: Iterator[SourceFile | None], start_us: int | None
+    ) -> Iterator[Block | None]:
+        base, latest_us = 0, NO_TIME
         mixing = Mixing(by_number=self._event_time is None)
         for file in files:
             if file is None:
@@ -319,17 +336,18 @@ class FileSource(PartitionedSpout):
             first = 0 if self._event_time is not None or start_us is None else max(start_us - base, 0)
             for portion in self._portions(file, first):
                 if portion is None:
-                    self._check_reaches(file, start_us, end - 1 if self._event_time is None else last_us)
+                    self._check_reaches(file, start_us, end - 1 if self._event_time is None else latest_us)
                     yield None
                     continue
                 end = portion.end
                 times = self._times(file, portion, base)
-                if times and self._event_time is not None:
-                    self._check_order(file, portion, last_us)
-                yield from mixing.blocks(portion, times, base, last_us, mutable=self._is_mutable)
-                last_us = times[-1] if times else last_us
+                blocks = mixing.blocks(portion, times, base, latest_us, mutable=self._is_mutable)
+                for block, numbers in blocks:
+                    self._brought[partition] = file, numbers
+                    yield block
+                latest_us = max(latest_us, max(times, default=NO_TIME))
             if self._growing is not None:
-                self._check_reaches(file, start_us, end - 1 if self._event_time is None else last_us)
+                self._check_reaches(file, start_us, end - 1 if self._event_time is None else latest_us)
             base += end
         mixing.check_end()
 
@@ -343,19 +361,6 @@ class FileSource(PartitionedSpout):
             return array("q", portion.times)
         except OverflowError:
             raise SourceError(f"{file.path}: a time is beyond all calendars: is the unit right?") from None
-
-    def _check_order(self, file: SourceFile, portion: Portion, last_us: int) -> None:
-        times = portion.times
-        assert times is not None
-        if last_us <= times[0] and all(map(int.__le__, times, times[1:])):
-            return
-        for number, time_us in zip(portion.numbers, times, strict=True):
-            if time_us < last_us:
-                raise SourceError(
-                    f"{self._place(file, number)}: time goes back from {shown(last_us)} to {shown(time_us)}: "
-                    "sort the rows by their timestamp, and the names of files that are read in turn"
-                )
-            last_us = time_us
 
     def _check_reaches(self, file: SourceFile, start_us: int | None, last_us: int) -> None:
         """See to it that a file that grows still has what was brought of it before."""

@@ -43,20 +43,24 @@ class Portion(NamedTuple):
     malformed: Sequence[Malformed] = ()
     """The malformed records among them, where they go to a stream of their own."""
 
-    def part(self, times: array[int], start: int, end: int, *, mutable: bool) -> Block:
+    def part(self, times: array[int], start: int, end: int, *, mutable: bool) -> Numbered:
         """A block of some of the rows, whose times are among those of all of them."""
         if end - start == len(times):
-            return Block(times, self.rows, mutable)
+            return Block(times, self.rows, mutable), self.numbers
         is_list = isinstance(self.rows, list)
         rows = self.rows[start:end] if is_list else self.rows.slice(start, end - start)
-        return Block(times[start:end], rows, mutable)
+        return Block(times[start:end], rows, mutable), self.numbers[start:end]
+
+
+Numbered = tuple[Block, Sequence[int]]
+"""A block, and the number of each of its rows among the records of their file."""
 
 
 class Mixing:
     """Puts malformed rows among the others of a partition.
 
-    Where the number of a row is its time, so it is for malformed ones. Otherwise each has the time of the row
-    before it, and those before any other that of the first one.
+    Where the number of a row is its time, so it is for malformed ones. Otherwise each has the latest time of
+    all rows before it, so that none is late, and those before any other have the time of the first one.
 
     Args:
         by_number: whether the number of a row is its time.
@@ -68,32 +72,33 @@ class Mixing:
         """Those before any row that has a time."""
 
     def blocks(
-        self, portion: Portion, times: array[int], base: int, last_us: int, *, mutable: bool
-    ) -> Iterator[Block]:
+        self, portion: Portion, times: array[int], base: int, latest_us: int, *, mutable: bool
+    ) -> Iterator[Numbered]:
         """The blocks of a portion.
 
         Args:
             portion: the rows.
             times: the time of each.
             base: how many records there were in the files before.
-            last_us: the time of the last row before, or `NO_TIME`.
+            latest_us: the latest time of all rows before, or `NO_TIME`.
             mutable: whether a row may hold a value that a consumer can change.
         """
-        if not self._by_number and last_us == NO_TIME:
+        if not self._by_number and latest_us == NO_TIME:
             self._begun += portion.malformed if not times else ()
             if not times:
                 return
-            last_us = times[0]
+            latest_us = times[0]
             if self._begun:
-                yield _block(self._begun, [last_us] * len(self._begun))
+                yield _block(self._begun, [latest_us] * len(self._begun))
                 self._begun = []
         done = 0
         for end, some in groupby(portion.malformed, lambda found: bisect_left(portion.numbers, found.number)):
             if end > done:
                 yield portion.part(times, done, end, mutable=mutable)
-                done, last_us = end, times[end - 1]
+                latest_us = max(latest_us, *times[done:end])
+                done = end
             found = list(some)
-            own = [base + one.number for one in found] if self._by_number else [last_us] * len(found)
+            own = [base + one.number for one in found] if self._by_number else [latest_us] * len(found)
             yield _block(found, own)
         if done < len(times):
             yield portion.part(times, done, len(times), mutable=mutable)
@@ -112,5 +117,6 @@ class Mixing:
             )
 
 
-def _block(malformed: Sequence[Malformed], times: list[int]) -> Block:
-    return Block(array("q", times), [found.row for found in malformed], stream=MALFORMED)
+def _block(malformed: Sequence[Malformed], times: list[int]) -> Numbered:
+    rows = [found.row for found in malformed]
+    return Block(array("q", times), rows, stream=MALFORMED), [found.number for found in malformed]

@@ -113,11 +113,3 @@ def _of_text(value: Any) -> int:
 def _micros(moment: datetime.datetime) -> int:
     aware = moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)
     return (aware - _EPOCH) // _MICROSECOND
-
-
-def shown(time_us: int) -> str:
-    """A time as people write it; a number where no calendar reaches."""
-    try:
-        return (_EPOCH + datetime.timedelta(microseconds=time_us)).isoformat()
-    except OverflowError:
-        return f"{time_us} us"

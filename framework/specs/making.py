@@ -8,6 +8,7 @@ from typing import Any
 
 from framework.instantiate import Beans
 from framework.specs.inputs import subscriptions
+from framework.specs.late import LATE, with_late_stream
 from framework.specs.recipe import Recipe, recipe_of
 from framework.specs.spec import Par, Spec
 from framework.topology import (
@@ -71,6 +72,10 @@ def make_spec(
     If an instance is given as the component, what its methods have configured is below its configuration.
     """
     given = None if config is None else checked_config(config)
+    configured = merged_config(cls, _own_config(component, implementation), given)
+    declared = declared_streams(_declared(cls, implementation) if outputs is None else outputs)
+    if declared and getattr(cls, "declares_late_stream", False):
+        declared = with_late_stream(declared, configured.get(LATE))
     return Spec(
         cls,
         role,
@@ -78,8 +83,8 @@ def make_spec(
         name,
         subscriptions(inputs),
         checked_par(getattr(cls, "par", 1) if par is None else par),
-        merged_config(cls, _own_config(component, implementation), given),
-        declared_streams(_declared(cls, implementation) if outputs is None else outputs),
+        configured,
+        declared,
     )
 
 

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from framework.components import PartitionedSpout
 from framework.components.tuple import TICK_COMPONENT, TICK_STREAM
 from framework.config import Settings, task_count
 from framework.errors import LoadError
+from framework.importing import importable
+from framework.instantiate import Beans
+from framework.planning.out_of_order import holds_back
 from framework.planning.time_mode import TimeMode, choose_time, time_problems
-from framework.planning.windows import ADMIT
+from framework.specs.late import NO_STREAM
 from framework.topology import (
     ComponentSpec,
     GroupingKind,
     JavaImplementation,
     Problem,
+    PythonImplementation,
     Stream,
     Topology,
     about,
@@ -94,25 +99,58 @@ def check_slack(topology: Topology, confs: Confs, traits: Mapping[str, Traits]) 
     time = time_of(topology, confs, traits)
     for spout in topology.spouts:
         conf = confs[spout.id]
-        late, slack = conf["viper.timestamp.late"], conf["viper.timestamp.slack"]
-        if not slack and late == "error":
+        late = conf["viper.timestamp.late"]
+        is_asked_for = holds_back(conf)
+        has_field = traits[spout.id].partitioned and conf["viper.timestamp.field"] is not None
+        if not (is_asked_for or has_field):
             continue
-        message = _without_slack(traits[spout.id], time)
+        source = _made(topology, spout) if traits[spout.id].partitioned else None
+        message = _without_slack(source, time)
         if message is not None:
-            about_slack = f"viper.timestamp.slack and viper.timestamp.late have no effect: {message}"
+            keys = "viper.timestamp.field has"
+            if is_asked_for:
+                keys = "viper.timestamp.slack and viper.timestamp.late have"
+            about_slack = f"{keys} no effect: {message}"
             yield about(topology, spout, about_slack, part="config", warning=True)
-        elif late not in ("error", "drop", ADMIT):
-            for found in _unfit_for_late(spout.outputs or (), late):
+        elif late not in NO_STREAM:
+            never_late = () if source is None else source.never_late
+            for found in _unfit_for_late(spout.outputs or (), late, never_late):
+                yield about(topology, spout, f"viper.timestamp.late is {late!r}: {found}", part="config")
+            if traits[spout.id].partitioned and not _is_read(topology, spout, late):
+                found = (
+                    f"no bolt subscribes to stream {late!r}, so late rows would be lost: subscribe to it, or "
+                    "set drop, which counts them"
+                )
                 yield about(topology, spout, f"viper.timestamp.late is {late!r}: {found}", part="config")
 
 
-def _without_slack(traits: Traits, time: TimeMode | None) -> str | None:
-    if traits.partitioned:
-        return "each partition brings its rows in the order of time"
+def _made(topology: Topology, spout: ComponentSpec) -> PartitionedSpout | None:
+    """A partitioned spout, not initialized; None where it cannot be made here."""
+    if not isinstance(spout.implementation, PythonImplementation):
+        return None
+    try:
+        with importable(topology.import_paths):
+            made: PartitionedSpout = Beans(topology.beans).make(spout.implementation.definition)
+    except Exception:  # of the user's constructor: the run says so
+        return None
+    return made
+
+
+def _is_read(topology: Topology, spout: ComponentSpec, stream: str) -> bool:
+    subscribed = (one for bolt in topology.bolts for one in bolt.inputs)
+    return any((one.source, one.stream) == (spout.id, stream) for one in subscribed)
+
+
+def _without_slack(source: PartitionedSpout | None, time: TimeMode | None) -> str | None:
+    if source is not None and not source.has_times:
+        return (
+            "the rows of the source have no time of their own, so the number of a row stands for it: name "
+            "the field that holds the time to the source itself (timestamp=...)"
+        )
     return None if time in (TimeMode.EVENT, None) else f"viper.time is {time}"
 
 
-def _unfit_for_late(outputs: Sequence[Stream], late: str) -> Iterator[str]:
+def _unfit_for_late(outputs: Sequence[Stream], late: str, never_late: Collection[str]) -> Iterator[str]:
     streams = {stream.name: stream for stream in outputs}
     taken = streams.get(late)
     if taken is None:
@@ -122,10 +160,18 @@ def _unfit_for_late(outputs: Sequence[Stream], late: str) -> Iterator[str]:
         yield "expected a stream that is not direct, as nobody names a task for a late tuple"
     else:
         for stream in outputs:
-            if stream.fields != taken.fields:
+            if stream.name in never_late:
+                if stream is taken:
+                    yield "expected a stream that is not for other rows already"
+            elif stream.fields != taken.fields:
                 yield (
                     f"its fields are {list(taken.fields)}, expected those of stream {stream.name!r}, "
                     f"whose late tuples go there, too: {list(stream.fields)}"
+                )
+            elif stream.schema != taken.schema:
+                yield (
+                    f"its schema is {taken.schema}, expected that of stream {stream.name!r}, whose late "
+                    f"tuples go there, too: {stream.schema}"
                 )
 
 

@@ -9,6 +9,7 @@ from framework.importing import importable
 from framework.planning.controllers import controller_problems
 from framework.planning.joins import join_problems
 from framework.planning.keys import group_problems, state_problems
+from framework.planning.out_of_order import with_late_streams
 from framework.planning.recovery import recovery_problems
 from framework.planning.scaling import most_tasks, scalable, scaling_problems
 from framework.planning.transactions import transaction_problems
@@ -68,6 +69,7 @@ def validate(topology: Topology, settings: Settings | None = None) -> list[Probl
     problems: list[Problem] = []
     if settings is None:
         settings, problems = resolve(topology)
+    topology = with_late_streams(topology, settings)
     problems += [problem for rule in RULES for problem in rule(topology)]
     # The order of a topology with errors cannot be judged.
     if all(problem.warning for problem in problems):

@@ -115,6 +115,11 @@ def _of_spouts(component: ComponentSpec, conf: Conf, traits: Traits, given: Give
             f"is a {name}, whose rows no executor can read on its own: "
             f"expected a SparkSpout or another PartitionedSpout, {_LOCALLY}"
         )
+    if conf["viper.timestamp.slack"] or conf["viper.timestamp.late"] != "error":
+        yield (
+            "puts its rows in order (viper.timestamp.slack, viper.timestamp.late), and a shard takes them as "
+            f"they come: prepare the data, which sorts them, and leave both out, {_LOCALLY}"
+        )
 
 
 def _of_batches(

@@ -8,16 +8,18 @@ from typing import Any
 
 from framework.config import Settings
 from framework.planning import Plan, TimeMode
+from framework.planning.out_of_order import holds_back
 from framework.runtime.assembly.network import Network
 from framework.runtime.control.alignment import SourceAlignment
 from framework.runtime.control.source_cut import SourceCut
 from framework.runtime.edges.output import Output
 from framework.runtime.positions.event_times import EventTimes
+from framework.runtime.positions.slack import Lateness
 from framework.runtime.recovery import Commits
 from framework.runtime.tasks.aligned_spout import AlignedSpout
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
-from framework.runtime.tasks.holdback import ERROR, Holdback, Lateness
+from framework.runtime.tasks.holdback import Holdback
 from framework.runtime.tasks.outcomes import Outcomes
 from framework.runtime.tasks.spout_assigner import SpoutAssigner
 from framework.runtime.tracking.pending import Pending
@@ -49,15 +51,20 @@ class SpoutParts:
 
     def holds_back(self, context: TaskContext) -> bool:
         """Whether a task's tuples are put in order before they are placed."""
-        conf, is_spout = context.conf, context.spec.role is Role.SPOUT
-        is_asked_for = conf["viper.timestamp.slack"] > 0 or conf["viper.timestamp.late"] != ERROR
-        return is_spout and self._plan.time is TimeMode.EVENT and is_asked_for
+        is_spout = context.spec.role is Role.SPOUT
+        return is_spout and self._plan.time is TimeMode.EVENT and holds_back(context.conf)
+
+    def lateness(self, context: TaskContext, output: Output) -> Lateness | None:
+        """How far out of order its tuples may be; None where they come in order."""
+        if not self.holds_back(context):
+            return None
+        return Lateness.configured(context.conf, [port.stream.name for port in output.ports])
 
     def holdback(self, context: TaskContext, output: Output, times: EventTimes) -> Holdback | None:
         """What puts its tuples in order; None where they come in order."""
-        if not self.holds_back(context):
+        lateness = self.lateness(context, output)
+        if lateness is None:
             return None
-        lateness = Lateness.configured(context.conf, [port.stream.name for port in output.ports])
         return Holdback(lateness, times, self._most_pending(context), tagged=len(output.ports) > 1)
 
     # -- tracked tuples

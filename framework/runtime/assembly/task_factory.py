@@ -244,7 +244,7 @@ class TaskFactory:
             self._slot(context, host, self._plain_collector(context, output)),
             Emitter(context, output, NO_OUTPUT, recorder, self._slice_commits(spec)),
             partitioning,
-            PartitionMerger(level, offsets),
+            PartitionMerger(level, offsets, self._spouts.lateness(context, output)),
             AlignedStop(self._network.cut_of(spec.id), settings["viper.drain.timeout.secs"] * OF_THE_DRAIN),
         )
 

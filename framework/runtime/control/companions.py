@@ -39,15 +39,6 @@ def accompanied(plan: Plan, stop: StopSignal) -> Iterator[Plan]:
         yield replace(plan, confs={**plan.confs, **confs}) if confs else plan
 
 
-def identities(plan: Plan) -> Mapping[str, str]:
-    """The name of the data that each partitioned spout reads, by the spout's id.
-
-    Raises:
-        ComponentError: a constructor raised.
-    """
-    return {name: spout.identity for name, spout in partitioned_spouts(plan).items()}
-
-
 def partitioned_spouts(plan: Plan) -> Mapping[str, PartitionedSpout]:
     """An instance of each partitioned spout, not initialized, by its id.
 

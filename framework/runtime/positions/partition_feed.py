@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import datetime
+from array import array
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from framework.components.partitioned import Block, Watermark
+from framework.runtime.positions.slack import Lateness, PartitionOrder, Run, out_of_order
 from framework.topology import DEFAULT_STREAM, did_you_mean, one_of
+from viper.errors import OrderError
 from viper.partitions import Partition
 from viper.payload import NOTHING, Payload, Row, Rows
 from viper.position import LEAST, Level, Position
@@ -31,6 +35,10 @@ class StreamForm(NamedTuple):
     """Makes the rows or columns of a block fit the stream's schema; None where it has none."""
 
 
+def _nowhere(index: int) -> str:
+    return f"row {index} of a block"
+
+
 _ANY_ROWS: Final[Mapping[str, StreamForm]] = {DEFAULT_STREAM: StreamForm()}
 
 
@@ -42,6 +50,8 @@ class PartitionFeed:
         level: the bits of the path that the partition writes.
         place: the offset at which to continue; None to read from the beginning.
         forms: what the rows of each stream are like, by its name.
+        lateness: how far out of order the rows may come; None where they come in order.
+        where: says for messages where a row stands in the source, by its index in the block that came last.
     """
 
     def __init__(
@@ -50,8 +60,13 @@ class PartitionFeed:
         level: Level,
         place: Place | None = None,
         forms: Mapping[str, StreamForm] = _ANY_ROWS,
+        lateness: Lateness | None = None,
+        where: Callable[[int], str] = _nowhere,
     ) -> None:
         self.number = number
+        self._slack_us = 0 if lateness is None else lateness.slack_us
+        self._order = None if lateness is None else PartitionOrder(lateness)
+        self._where = where
         self._forms = forms
         self.partition = Partition(level)
         self.payload: Payload = NOTHING
@@ -61,13 +76,20 @@ class PartitionFeed:
         self.ended = place == WHOLE
         self.waits = False
         """Whether the source had no rows for now when it was asked last."""
+        self.has_read = False
+        """Whether the last `fill` has read rows, which are held back until later ones have come."""
         self.said_us: int | None = None
-        """The event time in microseconds of the latest watermark; None before the first."""
+        """The event time in microseconds before which no more comes, where that is known."""
         self._before = place
+        self._late = 0
+        self._latest_us = LEAST.ts
+        """The time of the last row that was put at hand."""
         self._raised = False
         """Whether another process has emitted rows of the partition in this run."""
         self._floor = LEAST if place is None or self.ended else self.partition.floor_behind(place)
         self._blocks: Iterator[Block | Watermark | None] = iter(())
+        self._has_no_more = False
+        """Whether the source has ended, so that no row is held back any more."""
 
     def raise_to(self, floor: Position) -> None:
         """Leave out all rows below a position; to be called before `open`."""
@@ -77,8 +99,11 @@ class PartitionFeed:
 
     @property
     def start_us(self) -> int | None:
-        """The event time in microseconds before which no row is wanted; None if all rows are."""
-        return None if self._floor == LEAST else self._floor.ts
+        """The event time in microseconds before which no row is wanted; None if all rows are.
+
+        Rows that come out of order are all wanted: each may decide on what is late, or be late itself.
+        """
+        return None if self._floor == LEAST or self._order is not None else self._floor.ts
 
     @property
     def place(self) -> Place | None:
@@ -91,10 +116,31 @@ class PartitionFeed:
             return ts, count
         return UNKNOWN if self._raised else self._before
 
+    def late_since(self, begun: Place | None) -> int:
+        """How many late rows came behind a place in the partition, of those that were brought so far.
+
+        A late row counts where it stands in what is brought, not where it was read, so that each counts once
+        wherever a process or a run goes on.
+
+        Args:
+            begun: the offset at which the run has begun to bring the partition; None for its beginning.
+        """
+        if self._order is None:
+            return 0
+        late, reached = self._order.late, self.partition.place
+        while late and (self.ended or late[0] < reached):
+            place = late.popleft()
+            self._late += begun is None or place >= begun
+        return self._late
+
     @property
     def floor(self) -> Position:
         """The position below which no further row will be."""
-        said = LEAST if self.said_us is None else Position(self.said_us, 0, 0)
+        said_us = self.said_us
+        if self._order is not None and said_us is not None:  # which may be later than what is let go
+            next_us = self.partition.next_ts if self.partition.waiting else self._order.next_us
+            said_us = min(said_us, next_us)
+        said = LEAST if said_us is None else Position(said_us, 0, 0)
         return max(self._floor, self.partition.floor(), said)
 
     def open(self, blocks: Iterator[Block | Watermark | None]) -> None:
@@ -118,18 +164,55 @@ class PartitionFeed:
                 row without a value for each field, or is of an unknown stream.
             PositionError: a block's times are no array("q").
         """
+        self.has_read = False
         while not (self.ended or self.partition.waiting):
+            if self._puts_next():
+                continue
             given = next(self._blocks, self)  # which stands for the end
-            self.ended, self.waits = given is self, given is None
-            if not (self.ended or self.waits):
+            self.waits = given is None
+            if given is self:
+                self._end()
+            elif not self.waits:
                 self._take(given)
+            if self._order is not None and (given is self or self._order.has_ready):
+                continue
             if not isinstance(given, Block):  # after a watermark, too, as many could block the task
+                return False
+            if self._order is not None and not self.partition.waiting:  # nor may all that is held back
+                self.has_read = True
                 return False
         return not self.ended
 
+    def _puts_next(self) -> bool:
+        """Put rows at hand that were held back, if there are any; whether there were."""
+        run = None if self._order is None else self._order.next_run()
+        if run is None:
+            return False
+        self._put(run)
+        return True
+
+    def _end(self) -> None:
+        """The source has no more: what is held back comes, and then the partition has ended."""
+        if self._order is None or self._has_no_more:
+            self._check_reached()
+            self.ended = True
+        else:
+            self._order.end()
+            self._has_no_more = True
+
+    def _check_reached(self) -> None:
+        """See to it that a partition that is read from its beginning still has what was brought of it."""
+        if self._order is not None and self._before is not None and self.partition.place < self._before:
+            raise ValueError(
+                f"partition {self.number} ends before what was brought of it: its source was cut off or "
+                "replaced; put back what was there, or start from the beginning"
+            )
+
     def _take(self, given: object) -> None:
         if isinstance(given, Watermark):
-            self.said_us = given.time_us if self.said_us is None else max(self.said_us, given.time_us)
+            self._say(given.time_us)
+            if self._order is not None:
+                self._order.advance(given.time_us)
         elif isinstance(given, Block):
             self._load(given)
         else:
@@ -137,6 +220,9 @@ class PartitionFeed:
             raise TypeError(
                 f"partition {self.number}: blocks gave a {found}: expected a Block, a Watermark or None"
             )
+
+    def _say(self, time_us: int) -> None:
+        self.said_us = time_us if self.said_us is None else max(self.said_us, time_us)
 
     def _load(self, block: Block) -> None:
         times, rows, mutable, stream = block
@@ -146,18 +232,57 @@ class PartitionFeed:
             raise ValueError(f"partition {self.number}: a block of the unknown stream {stream!r}: {expected}")
         if len(times) != len(rows):
             raise ValueError(f"partition {self.number}: a block with {len(times)} times for {len(rows)} rows")
-        if self.said_us is not None and times and times[0] < self.said_us:
+        if self._order is None and self.said_us is not None and times and times[0] < self.said_us:
             said = f"though {self.said_us} us was said to come next"
             raise ValueError(f"partition {self.number}: a block begins at {times[0]} us, {said}")
         if isinstance(rows, list) or form.fitted is None:
             self._check(rows, form.fields)
-        self.payload = Rows(rows, mutable) if form.fitted is None else form.fitted(rows)
-        self.tag = form.tag
-        self.partition.load(times)
+        run = Run(times, Rows(rows, mutable) if form.fitted is None else form.fitted(rows), form.tag)
+        if self._order is None:
+            self._put(run)
+        elif len(times):
+            self._hold(self._order, run)
+
+    def _hold(self, order: PartitionOrder, run: Run) -> None:
+        late = order.add(run)
+        if late is not None:
+            raise self._refusal(late, run, order.latest_us)
+        self._say(order.frontier_us)
+
+    def _put(self, run: Run) -> None:
+        if (self._before is not None or self._raised) and self._order is None:
+            self._check_order(run)  # a row that goes back could be left out with those that were brought
+        self.payload, self.tag = run.payload, run.tag
+        self.partition.load(run.times)
         if self._before is not None:  # rows are counted, because their positions may be saturated
             self.partition.skip_behind(self._before)
         if self._raised:
             self.partition.skip(self._floor)
+
+    def _check_order(self, run: Run) -> None:
+        for index, time_us in enumerate(run.times):
+            if time_us < self._latest_us:
+                raise self._refusal(index, run, self._latest_us)
+            self._latest_us = time_us
+
+    def check_next(self) -> None:
+        """Refuse the row at hand, if its event time is before that of the row before it.
+
+        Raises:
+            OrderError: it is.
+        """
+        if self.partition.waiting:
+            before_us, _ = self.partition.place
+            if self.partition.next_ts < before_us:
+                times = array("q", [self.partition.next_ts])
+                index = self.partition.next
+                raise self._refusal(0, Run(times, self.payload.slice(index, 1), self.tag), before_us, index)
+
+    def _refusal(self, index: int, run: Run, latest_us: int, in_block: int | None = None) -> OrderError:
+        (row,) = run.payload.slice(index, 1).rows
+        where = self._where(index if in_block is None else in_block)
+        told = f"partition {self.number}, {where}"
+        return out_of_order(row, told, run.times[index], latest_us, self._slack_us, _shown)
 
     def _check(self, rows: list[Row], fields: Sequence[str]) -> None:
         if not isinstance(rows, list):
@@ -174,3 +299,12 @@ class PartitionFeed:
     def taken(self, first: int) -> Payload:
         """The values from an index up to the next one to emit, in order."""
         return self.payload.slice(first, self.partition.next - first)
+
+
+def _shown(time_us: int) -> str:
+    """A time in microseconds and as people write it, where a calendar reaches."""
+    try:
+        moment = datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=time_us)
+    except OverflowError:
+        return f"{time_us} us"
+    return f"{moment.isoformat()}Z ({time_us} us)"

@@ -2,56 +2,20 @@
 
 from __future__ import annotations
 
-import heapq
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from framework.errors import EmitError
 from framework.runtime.edges.buffer import Taken
 from framework.runtime.positions.event_times import AT_FRONTIER, EventTimes, shown
+from framework.runtime.positions.slack import Lateness, Reorder
 from viper.payload import Row, Rows
-
-_LONGEST_US = 1 << 63
-"""A slack that no two times exceed."""
-ERROR = "error"
-"""A late tuple ends the run."""
-DROP = "drop"
-"""A late tuple is dropped, and counted."""
-ADMIT = "admit"
-"""A late tuple is placed where the spout has got to, and counted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Lateness:
-    """How far out of order a spout's tuples may be, and what becomes of those that are further."""
-
-    slack_us: int
-    """Microseconds of event time by which a tuple may be earlier than the latest before it."""
-    drops: bool = False
-    """Whether late tuples are dropped."""
-    late_port: int | None = None
-    """The port of the stream that late tuples go to; None for none: unless they are dropped or admitted, they
-    are an error."""
-    admits: bool = False
-    """Whether late tuples go where the spout has got to, as if they were of that time."""
-
-    @classmethod
-    def configured(cls, conf: Mapping[str, Any], streams: Sequence[str]) -> Lateness:
-        """What a spout's configuration says of it; `streams` are the names of its streams."""
-        slack_us = round(min(conf["viper.timestamp.slack"] * 1000, _LONGEST_US))
-        late = conf["viper.timestamp.late"]
-        port = None if late in (ERROR, DROP, ADMIT) else streams.index(late)
-        return cls(slack_us, late == DROP, port, late == ADMIT)
 
 
 class Held(NamedTuple):
-    """A tuple that is held back; those of equal time stay in the order of their emits."""
+    """A tuple that is held back."""
 
-    time_us: int
-    number: int
-    """How many were held before it; it decides before the rest is compared."""
     tag: int
     row: Row
     note: Any
@@ -81,19 +45,20 @@ class Holdback:
         self._times = times
         self._most_tracked = most_tracked
         self._tagged = tagged
-        self._held: list[Held] = []
-        self._count = 0
-        self._latest_us = AT_FRONTIER
-        self.frontier_us = AT_FRONTIER
-        """Nothing earlier is let go any more."""
+        self._order: Reorder[Held] = Reorder(lateness.slack_us)
         self.late = 0
-        """Tuples that were earlier than the frontier."""
+        """Tuples that were earlier than the frontier, in this run."""
         self.tracked = 0
         """Tuples with an id that are held."""
-        self._ready: list[Held] = []
+        self._ready: list[tuple[int, Held]] = []
         self._dropped_ids: list[Any] = []
-        self._ends = self._has_ended = False
+        self._ends = False
         self._mutable = False
+
+    @property
+    def frontier_us(self) -> int:
+        """Nothing earlier is let go any more."""
+        return self._order.frontier_us
 
     def end(self) -> None:
         """Hold nothing back any more after the next `sort`.
@@ -112,11 +77,11 @@ class Holdback:
             EmitError: a tuple has no event time, or is late where that is an error.
         """
         self._mutable = self._mutable or taken.payload.mutable
-        for held in self._newly_held(taken):
-            self._admit(held)
+        for time_us, held in self._newly_held(taken):
+            self._admit(time_us, held)
         if self._ends:
-            self._has_ended = True
-            self._advance(self._latest_us)
+            self._order.end()
+            self._let_go()
         ready, self._ready = self._ready, []
         return self._as_taken(ready)
 
@@ -127,72 +92,79 @@ class Holdback:
 
     def forget_ids(self) -> int:
         """Nobody waits any more for what becomes of the tuples that are held; how many had an id."""
-        self._held = [held._replace(note=None) for held in self._held]
+        self._order.replace_held(lambda held: held._replace(note=None))
         forgotten, self.tracked = self.tracked, 0
         return forgotten
 
-    def _newly_held(self, taken: Taken) -> Iterator[Held]:
+    def save(self) -> Any:
+        """What is held, how far time has come, and how many were late; all that was let go has been taken."""
+        return self._order.save(), self.tracked, self.late, self._mutable
+
+    def restore(self, noted: Any) -> None:
+        """Go on from what was noted. The spout says once more whether it has ended."""
+        order, self.tracked, self.late, self._mutable = noted
+        self._order.restore(order)
+
+    def _newly_held(self, taken: Taken) -> Iterator[tuple[int, Held]]:
         rows, notes = taken.payload.rows, dict(taken.notes)
         tags = [0] * len(rows) if taken.tags is None else memoryview(taken.tags).cast("H").tolist()
         named = {tag: iter(tasks) for tag, tasks in taken.named.items()}
         times = self._times.of(taken.payload, taken.tags, taken.stamps)
         for index, (time_us, tag, row) in enumerate(zip(times, tags, rows, strict=True)):
             task = next(named[tag]) if tag in named else None
-            self._count += 1
-            yield Held(time_us, self._count, tag, row, notes.get(index), task)
+            yield time_us, Held(tag, row, notes.get(index), task)
 
-    def _admit(self, held: Held) -> None:
-        if held.time_us < self.frontier_us:
-            if held.time_us == AT_FRONTIER or self._has_ended:
-                held = held._replace(time_us=self.frontier_us)
-            else:
+    def _admit(self, time_us: int, held: Held) -> None:
+        order = self._order
+        if time_us < order.frontier_us:
+            if time_us != AT_FRONTIER and not order.has_ended:
                 self.late += 1
                 port = self._lateness.late_port
                 if port is None and not self._lateness.admits:
-                    self._refuse(held)
+                    self._refuse(time_us, held)
                     return
-                held = held._replace(time_us=self.frontier_us)
                 held = held if port is None else held._replace(tag=port, task=None)
-        heapq.heappush(self._held, held)
+            time_us = order.frontier_us
         self.tracked += held.note is not None
-        self._latest_us = max(self._latest_us, held.time_us)
-        self._advance(self._latest_us if self._has_ended else self._latest_us - self._lateness.slack_us)
+        order.add(time_us, held)
+        self._let_go()
         while self.tracked >= self._most_tracked:
-            self._advance(self._held[0].time_us)
+            order.advance(order.earliest_us)
+            self._let_go()
 
-    def _advance(self, frontier_us: int) -> None:
-        self.frontier_us = max(self.frontier_us, frontier_us)
-        while self._held and self._held[0].time_us <= self.frontier_us:
-            held = heapq.heappop(self._held)
+    def _let_go(self) -> None:
+        for time_us, held in self._order.ready:
             self.tracked -= held.note is not None
-            self._ready.append(held)
+            self._ready.append((time_us, held))
+        self._order.ready.clear()
 
-    def _refuse(self, held: Held) -> None:
+    def _refuse(self, time_us: int, held: Held) -> None:
         if self._lateness.drops:
             if held.note is not None:
                 self._dropped_ids.append(held.note)
             return
-        slack_us = self._lateness.slack_us
-        if held.time_us >= self._latest_us - slack_us:
+        slack_us, latest_us = self._lateness.slack_us, self._order.latest_us
+        if time_us >= latest_us - slack_us:
             cause = "what came before it could not be held any longer: raise topology.max.spout.pending"
         else:
-            cause = f"viper.timestamp.slack allows for {shown(slack_us)}: raise it"
+            least_ms = -(-(latest_us - time_us) // 1000)
+            cause = f"viper.timestamp.slack allows for {shown(slack_us)}: raise it to {least_ms} (ms) or more"
         raise EmitError(
-            f"spout {self._times.spout} emitted {held.row!r:.300} at {shown(held.time_us)}, "
-            f"after a tuple at {shown(self._latest_us)}; {cause}, or say with viper.timestamp.late what "
+            f"spout {self._times.spout} emitted {held.row!r:.300} at {shown(time_us)}, "
+            f"after a tuple at {shown(latest_us)}; {cause}, or say with viper.timestamp.late what "
             "becomes of late tuples (drop, admit, or the name of a stream)"
         )
 
-    def _as_taken(self, ready: list[Held]) -> Taken:
+    def _as_taken(self, ready: list[tuple[int, Held]]) -> Taken:
         named: dict[int, list[int]] = {}
-        for held in ready:
+        for _, held in ready:
             if held.task is not None:
                 named.setdefault(held.tag, []).append(held.task)
         return Taken(
-            Rows([held.row for held in ready], self._mutable),
-            array("H", [held.tag for held in ready]).tobytes() if self._tagged else None,
-            {index: held.time_us for index, held in enumerate(ready)},
-            [(index, held.note) for index, held in enumerate(ready) if held.note is not None],
+            Rows([held.row for _, held in ready], self._mutable),
+            array("H", [held.tag for _, held in ready]).tobytes() if self._tagged else None,
+            {index: time_us for index, (time_us, _) in enumerate(ready)},
+            [(index, held.note) for index, (_, held) in enumerate(ready) if held.note is not None],
             named,
             len(ready),
         )

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from framework.components.partitioned import PartitionedSpout
 from framework.planning import ComponentLevel
 from framework.runtime.edges.output import Port
 from framework.runtime.hosts.user_errors import user_errors
 from framework.runtime.positions.partition_feed import WHOLE, PartitionFeed, Place, StreamForm
+from framework.runtime.positions.slack import Lateness
 from framework.topology import DEFAULT_STREAM
+from viper.errors import OrderError
 from viper.jumbo import Emission
 from viper.partitions import MOST_PARTITIONS, Merge
 from viper.payload import Payload, interleaved
@@ -23,10 +25,16 @@ class PartitionMerger:
     Args:
         level: where the spout marks the path.
         offsets: how far its partitions were brought before, where they were.
+        lateness: how far out of order the rows of a partition may come; None where they come in order.
     """
 
-    def __init__(self, level: ComponentLevel, offsets: Mapping[int, Place]) -> None:
+    def __init__(
+        self, level: ComponentLevel, offsets: Mapping[int, Place], lateness: Lateness | None = None
+    ) -> None:
         self._level = level
+        self._lateness = lateness
+        self._begun = dict(offsets)
+        """Where the run has begun in each partition, whatever other processes have brought of it since."""
         self._offsets = dict(offsets)
         self._feeds: list[PartitionFeed] = []
         self._open_feeds: Sequence[PartitionFeed] = ()
@@ -34,6 +42,8 @@ class PartitionMerger:
         self._merge = Merge([])
         self._has_streams = False
         """Whether the spout has several streams, so that each row says which one is its own."""
+        self._late_of_ended: dict[int, int] = {}
+        """Late rows of partitions that were at their end when the component that is here now began."""
         self._saturated = 0
         """Rows without room for their place, of components before the one that is here now."""
         self._out, self._spare = Positions(), Positions()
@@ -61,7 +71,10 @@ class PartitionMerger:
         forms = {port.stream.name: _form(port) for port in ports} or {DEFAULT_STREAM: StreamForm()}
         self._has_streams = len(ports) > 1
         self._feeds = [
-            PartitionFeed(n, self._level.level(copy=n), self._offsets.get(n), forms) for n in numbers
+            PartitionFeed(
+                n, self._level.level(copy=n), self._offsets.get(n), forms, self._lateness, _where(spout, n)
+            )
+            for n in numbers
         ]
         for feed in self._feeds:
             feed.raise_to(floor)
@@ -71,15 +84,25 @@ class PartitionMerger:
     def reopen_behind(self, offsets: Mapping[int, Place]) -> None:
         """The spout is made anew: `open` goes on behind these offsets."""
         self._saturated = self.saturated
+        self._late_of_ended = self._ended_late()
         self._offsets.update(offsets)
 
-    def save(self) -> dict[int, Place]:
-        """As `offsets`."""
-        return self.offsets
+    def save(self) -> tuple[dict[int, Place], dict[int, int]]:
+        """As `offsets`, and how many rows were late of partitions that nobody reads again."""
+        return self.offsets, self._ended_late()
 
-    def restore(self, noted: Mapping[int, Place]) -> None:
+    def restore(self, noted: tuple[dict[int, Place], dict[int, int]]) -> None:
         """As `reopen_behind`: another process has brought what lies before these offsets."""
-        self.reopen_behind(noted)
+        offsets, late = noted
+        self.reopen_behind(offsets)
+        self._late_of_ended = late
+
+    def _ended_late(self) -> dict[int, int]:
+        found = {feed.number: self._late_of(feed) for feed in self._feeds if feed.ended}
+        return {number: late for number, late in found.items() if late}
+
+    def _late_of(self, feed: PartitionFeed) -> int:
+        return self._late_of_ended.get(feed.number, 0) + feed.late_since(self._begun.get(feed.number))
 
     def close(self) -> Iterator[BaseException]:
         """Read no more; gives what closing the partitions raised."""
@@ -119,6 +142,16 @@ class PartitionMerger:
         return self._saturated + sum(feed.partition.overflowed for feed in self._feeds)
 
     @property
+    def late(self) -> int:
+        """Rows that came later than the slack allows, of all that were brought in the run."""
+        return sum(map(self._late_of, self._feeds))
+
+    @property
+    def has_read(self) -> bool:
+        """Whether the last `take` has read rows, which are held back until later ones have come."""
+        return any(feed.has_read for feed in self._open_feeds)
+
+    @property
     def waits_for_rows(self) -> bool:
         """Whether a partition had nothing for now when it was asked last."""
         return any(feed.waits for feed in self._open_feeds)
@@ -143,7 +176,12 @@ class PartitionMerger:
             Exception: whatever reading a partition raises.
         """
         take = self._take_next if self._fill() else self._take_before
-        return take(limit, until_us)
+        try:
+            return take(limit, until_us)
+        except OrderError:
+            for feed in self._open_feeds:
+                feed.check_next()  # which says where the row stands, and what to do
+            raise
 
     def _fill(self) -> bool:
         """See to it that every partition has rows at hand, as nobody knows otherwise which comes first."""
@@ -183,6 +221,11 @@ class PartitionMerger:
         made, self._out, self._spare = self._out, self._spare, self._out
         tags = _tags(feeds, chosen) if self._has_streams else None
         return Emission(_payload(feeds, chosen, firsts), tags, made)
+
+
+def _where(spout: PartitionedSpout, partition: int) -> Callable[[int], str]:
+    """Says where a row stands in a partition's source."""
+    return lambda index: spout.place_of(partition, index)
 
 
 def _payload(feeds: Sequence[PartitionFeed], chosen: memoryview, firsts: list[int]) -> Payload:

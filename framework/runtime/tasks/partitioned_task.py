@@ -299,9 +299,11 @@ class PartitionedTask(SourceTask):
         except OrderError as error:
             self.context.fail("blocks", error)
         self._exhausted = self._merger.is_exhausted
+        counters = self.context.counters
+        counters.late = self._merger.late
         if emission is None:
             return 0
-        counters, count = self.context.counters, len(emission.payload)
+        count = len(emission.payload)
         counters.emitted += count
         counters.saturated = self._merger.saturated
         self._last_us = emission.positions.last().ts
@@ -316,7 +318,7 @@ class PartitionedTask(SourceTask):
 
     def _rest(self, count: int, now_s: float) -> None:
         next_us = self._merger.next_row_us
-        if count:
+        if count or self._merger.has_read:
             self._poll.found()
         elif self._partitioning.alignment.is_asked or self._partitioning.cut.stands(now_s):
             self._poll.ask_at(now_s + ALIGNING_PAUSE_S)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from array import array
 from typing import Any
 
 import pytest
 
 from framework import Bolt, Stream, TopologyBuilder
 from framework.cli.summary import summary_lines
-from framework.components import Block, PartitionedSpout, ReliableSpout
+from framework.components import ReliableSpout
 from framework.errors import ComponentError
 from framework.sinks import CollectingSink
 from framework.validation import validate
@@ -175,22 +174,6 @@ def test_a_slack_without_event_time_is_warned_of() -> None:
     builder.set_bolt("sink", CollectingSink).global_grouping("source")
     (problem,) = validate(builder.build("tested"))
     assert problem.warning and "have no effect: viper.time is logical" in problem.message
-
-
-def test_a_slack_of_partitions_is_warned_of() -> None:
-    class Parts(PartitionedSpout):
-        outputs = ["number"]
-        partitions = 1
-
-        def blocks(self, partition: int, start_us: int) -> Any:
-            yield Block(array("q", [5, 7]), [(5,), (7,)])
-
-    builder = TopologyBuilder()
-    builder.set_spout("source", Parts, config={SLACK: 5, LATE: "drop"})
-    builder.set_bolt("sink", CollectingSink).global_grouping("source")
-    (problem,) = validate(builder.build("tested"))
-    assert problem.warning and "each partition brings its rows in the order of time" in problem.message
-    assert run_built(builder).result("sink") == [(5,), (7,)]
 
 
 def test_the_summary_tells_of_late_tuples() -> None:
