@@ -22,8 +22,10 @@ from framework.checkpoints.files import Files, SystemFiles
 from framework.errors import CheckpointError
 
 FORMAT = "viperstorm-checkpoint"
-VERSION = 2
+VERSION = 3
 """Of the layout of manifest and parts. A program reads the versions that it knows, and refuses others."""
+_READ = (2, VERSION)
+"""The versions that are read; the content of the second one does not tell what windows and others mean."""
 MANIFEST = "manifest.json"
 _Content = TypeVar("_Content", bytes, memoryview)
 _NAME = re.compile(r"checkpoint-(\d{6,})")
@@ -208,9 +210,10 @@ def read_checkpoint(path: Path, files: Files | None = None) -> Checkpoint:
         raise CheckpointError(
             f"{manifest} is no manifest of a checkpoint: expected a first line {FORMAT} ..."
         )
-    if words[1] != str(VERSION).encode():
+    if words[1] not in [str(version).encode() for version in _READ]:
         raise CheckpointError(
-            f"{manifest} has version {words[1].decode(errors='replace')} of the format: expected {VERSION}; "
+            f"{manifest} has version {words[1].decode(errors='replace')} of the format: expected "
+            f"{' or '.join(map(str, _READ))}; "
             "use the version of ViperStorm that has written it"
         )
     if words[2] != _checksum(body):

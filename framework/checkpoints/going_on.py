@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from framework.checkpoints.differences import WITHOUT_FINGERPRINTS, Difference, differences, of_input
+from framework.checkpoints.fingerprints import Fingerprints
 from framework.checkpoints.folder import Checkpoint
 from framework.checkpoints.manifest import Manifest, Saved, described
 from framework.checkpoints.states import SavedState, states_in
@@ -157,8 +159,12 @@ def _hindrances(plan: Plan) -> Iterator[str]:
 
 
 def going_on_from(
-    plan: Plan, settings: Settings, checkpoint: Checkpoint, spouts: Mapping[str, PartitionedSpout]
-) -> Plan:
+    plan: Plan,
+    settings: Settings,
+    checkpoint: Checkpoint,
+    spouts: Mapping[str, PartitionedSpout],
+    fingerprints: Fingerprints,
+) -> tuple[Plan, Sequence[str]]:
     """Make a plan that goes on where a checkpoint was taken.
 
     Args:
@@ -166,19 +172,78 @@ def going_on_from(
         settings: the configuration it was planned with.
         checkpoint: of another run.
         spouts: all spouts of the plan, by id.
+        fingerprints: the meaning of what the plan's components remember.
+
+    Returns:
+        The plan; and what differs nevertheless, in sentences.
 
     Raises:
         CheckpointError: what was saved does not fit what is to run.
     """
     manifest = Manifest.read(checkpoint.content)
-    refuse(sorted(set(_misfits(plan, settings, manifest, spouts))), f"cannot go on from {checkpoint.path}")
+    found = list(_differences(plan, manifest, fingerprints))
+    misfits = {*_misfits(plan, settings, manifest, spouts), *(one.told for one in found if one.refused)}
+    if misfits:
+        raise CheckpointError(
+            f"cannot go on from {checkpoint.path}: {'; '.join(sorted(misfits))}. Put back what the "
+            "checkpoint was taken of, or start from the beginning"
+        )
     saved: dict[int, Saved] = {}
     for component, tasks in manifest.tasks.items():
         specs = plan.tasks_of(component)
         for spec in specs:
             saved[spec.id] = tasks[spec.index] if len(specs) == len(tasks) else _common(tasks)
     offsets = {spout: manifest.places(spout) for spout in spouts}
-    return replace(plan, offsets=offsets, saved=saved, start_id=checkpoint.id)
+    plan = replace(plan, offsets=offsets, saved=saved, start_id=checkpoint.id)
+    return plan, sorted({one.told for one in found})
+
+
+def _differences(plan: Plan, manifest: Manifest, fingerprints: Fingerprints) -> Iterator[Difference]:
+    """What differs in the meaning of what is remembered, in code, and in the streams that bolts take."""
+    before, kinds = manifest.fingerprints, manifest.kinds
+    for name in manifest.components.keys() & fingerprints["components"].keys():
+        yield from _other_inputs(plan, name, manifest.components[name]["inputs"])
+    if not before:
+        yield from _untold(manifest)
+        return
+    yield from differences(before, fingerprints, kinds)
+    for name in manifest.components.keys() & fingerprints["components"].keys():
+        for source, stream, *_ in manifest.components[name]["inputs"]:
+            yield from of_input(name, source, stream, before, fingerprints, kinds.get(name, ()))
+
+
+def _other_inputs(plan: Plan, name: str, before: Sequence[Sequence[str]]) -> Iterator[Difference]:
+    """Streams that a bolt takes no more, or takes now; and an order that says which one is the left one."""
+    was = [(source, stream) for source, stream, *_ in before]
+    now = [(found.source, found.stream) for found in plan.topology.component(name).inputs]
+    for source, stream in was:
+        if (source, stream) not in now:
+            yield Difference(f"{name!r} took stream {stream!r} of {source!r}: it takes that no more", False)
+    for source, stream in now:
+        if (source, stream) not in was:
+            yield Difference(f"{name!r} takes stream {stream!r} of {source!r}: it did not before", False)
+    if plan.traits[name].window_inputs == 2 and was != now:
+        first, second = (" then ".join(f"{s!r} of {c!r}" for c, s in found) for found in (was, now))
+        yield Difference(f"{name!r} keeps its inputs apart by their order, {first}: found {second}", True)
+
+
+def _untold(manifest: Manifest) -> Iterator[Difference]:
+    """What a checkpoint in version 2 of the format says too little of."""
+    yield Difference(
+        "it is in version 2 of the format, so defaults and functions of states, fields of streams, code and "
+        "configuration are not compared: see yourself that they are the same",
+        False,
+    )
+    for state in states_in(manifest.states):
+        if state.kind not in WITHOUT_FINGERPRINTS:
+            yield Difference(
+                f"{state.component}.{state.state} is a {state.kind}, and version 2 of the format does not "
+                "say what it means; go on with the version of ViperStorm that has written it, or start anew",
+                True,
+            )
+    for table in manifest.tables:
+        told = f"shared table {table!r}: version 2 of the format does not say what its columns are"
+        yield Difference(told, True)
 
 
 def _common(tasks: Sequence[Saved]) -> Saved:

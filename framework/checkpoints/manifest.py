@@ -52,6 +52,8 @@ class Manifest:
     """The states of bolts, as the fields of `framework.checkpoints.states.SavedState`."""
     tables: Mapping[str, str] = field(default_factory=dict)
     """By shared table the part that holds it, see `viper.transactions.images`."""
+    fingerprints: Mapping[str, Any] = field(default_factory=dict)
+    """The meaning of what is remembered, see `framework.checkpoints.fingerprints`; version 2 has none."""
 
     def as_object(self) -> dict[str, Any]:
         """The same as JSON can hold it."""
@@ -61,6 +63,14 @@ class Manifest:
     def read(cls, content: Mapping[str, Any]) -> Manifest:
         """The manifest that `as_object` has made this of."""
         return cls(**{**content, "alike": Alike(**content["alike"])})
+
+    @property
+    def kinds(self) -> dict[str, tuple[str, ...]]:
+        """By component the kinds of its states."""
+        found: dict[str, tuple[str, ...]] = {}
+        for state in self.states:
+            found[state["component"]] = (*found.get(state["component"], ()), state["kind"])
+        return found
 
     def places(self, spout: str) -> dict[int, tuple[int, int]]:
         """The offset in each partition of a spout that was read: time of the last row in microseconds, and
@@ -78,6 +88,7 @@ def manifest_of(
     saved: Mapping[int, Saved],
     states: Sequence[Mapping[str, Any]],
     tables: Mapping[str, str],
+    fingerprints: Mapping[str, Any],
 ) -> Manifest:
     """What is to be said of a run.
 
@@ -90,6 +101,7 @@ def manifest_of(
         saved: what each task has saved, by its id.
         states: the states of its bolts.
         tables: by shared table the part that holds it.
+        fingerprints: the meaning of what is remembered.
     """
     components = [component for component in plan.declared if not is_tap(component.id)]
     return Manifest(
@@ -106,6 +118,7 @@ def manifest_of(
         },
         states=states,
         tables=tables,
+        fingerprints=fingerprints,
     )
 
 

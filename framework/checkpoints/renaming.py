@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from framework.checkpoints.folder import Checkpoint
 from framework.checkpoints.manifest import Manifest
@@ -15,6 +15,7 @@ from framework.sinks.transactional import FORMER_ID
 from framework.topology import unknown
 
 T = TypeVar("T")
+_SIDES = ("left", "right")
 State = tuple[str, str]
 """A component's id, and the name of one of its states."""
 
@@ -93,7 +94,31 @@ class _Renaming:
             components=components,
             tasks=self._by_id(manifest.tasks),
             states=states,
+            fingerprints=self._fingerprints(manifest.fingerprints),
         )
+
+    def _fingerprints(self, fingerprints: Mapping[str, Any]) -> dict[str, Any]:
+        if not fingerprints:
+            return {}
+        found = {}
+        for id, told in fingerprints["components"].items():
+            things = {self._thing(id, name): thing for name, thing in told.get("things", {}).items()}
+            if "join" in things:
+                sides = {side: [*map(self._stream, things["join"].get(side, ()))] for side in _SIDES}
+                things["join"] = {**things["join"], **{side: of for side, of in sides.items() if of}}
+            found[self.id(id)] = {**told, "things": things}
+        spouts = [self.id(id) for id in fingerprints["topology"]["order of spouts"]]
+        topology = {**fingerprints["topology"], "order of spouts": spouts}
+        return {**fingerprints, "topology": topology, "components": found}
+
+    def _thing(self, id: str, name: str) -> str:
+        kind, _, state = name.partition(" ")
+        return f"{kind} {self.state((id, state))[1]}" if kind == "state" and state else name
+
+    def _stream(self, name: str) -> str:
+        """A stream as a join names it, by a component or with its name behind that."""
+        id, *stream = name.split(":", 1)
+        return ":".join((self.id(id), *stream))
 
     def _by_id(self, values: Mapping[str, T]) -> dict[str, T]:
         return {self.id(id): value for id, value in values.items()}

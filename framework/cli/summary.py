@@ -50,6 +50,7 @@ def summary_lines(report: RunReport) -> Iterator[str]:
         count = sum(getattr(counters, counter) for counters in report.components.values())
         if count:
             yield f"  order not guaranteed: {count:,} {words}"
+    yield from (f"  not as in the checkpoint: {change}" for change in report.changes)
     yield from _late(report)
     yield from _fates(report)
     yield from (f"  A WORKER DIED: {incident}" for incident in report.incidents)

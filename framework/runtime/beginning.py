@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from framework.checkpoints import Checkpoint, found_at
+from framework.checkpoints.fingerprints import Fingerprints
 from framework.checkpoints.going_on import going_on_from
 from framework.checkpoints.renaming import renamed, with_former_ids
 from framework.config import Settings
@@ -14,6 +16,8 @@ from framework.planning import Plan
 from framework.planning.out_of_order import named_data
 from framework.runtime.control.companions import partitioned_spouts
 from framework.runtime.positions.offsets import going_on
+
+log = logging.getLogger("viperstorm.checkpoint")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,8 @@ class Beginning:
     """Where bolts go on; None where they begin anew."""
     sources: Mapping[str, str]
     """By spout the name of its data, as far as that is known."""
+    changes: Sequence[str] = ()
+    """What differs from the run that has written the checkpoint, and does not keep it from going on."""
 
 
 def found_beginning(
@@ -36,6 +42,7 @@ def found_beginning(
     *,
     replays: bool,
     went_back: bool,
+    fingerprints: Fingerprints,
 ) -> Beginning:
     """Find where a run begins.
 
@@ -46,6 +53,7 @@ def found_beginning(
         rename: new names by old ones of what the checkpoint holds.
         replays: whether a recording stands in for the spouts.
         went_back: whether the run itself has been further before.
+        fingerprints: the meaning of what the plan's components remember; empty without checkpoints.
 
     Raises:
         PlaceError: it cannot go on from there.
@@ -55,8 +63,11 @@ def found_beginning(
     known = {name: named_data(spout, plan.confs[name]) for name, spout in spouts.items()}
     if start is not None and start.is_dir():
         checkpoint = renamed(found_at(start), rename, plan)
-        plan = with_former_ids(going_on_from(plan, settings, checkpoint, spouts), rename)
-        return Beginning(plan, checkpoint, known)
+        plan, changes = going_on_from(plan, settings, checkpoint, spouts, fingerprints)
+        if not went_back:
+            for change in changes:
+                log.warning("not as in %s: %s", checkpoint.path, change)
+        return Beginning(with_former_ids(plan, rename), checkpoint, known, changes)
     if start is not None:
         plan = going_on(plan, start, known)
     return Beginning(replace(plan, start_id=0) if went_back else plan, None, known)

@@ -47,6 +47,7 @@ class Checkpointing:
         start: the checkpoint that the run goes on from, if it does.
         stop: ends the run.
         sources: by spout the name of its data.
+        fingerprints: the meaning of what its components remember.
         lost: how many untracked tuples were lost with worker processes so far.
         on_written: called when a checkpoint exists.
         earlier: the checkpoints that the run has written before it went back.
@@ -64,6 +65,7 @@ class Checkpointing:
         start: Checkpoint | None,
         stop: StopSignal,
         sources: Mapping[str, str],
+        fingerprints: Mapping[str, Any],
         lost: Callable[[], int],
         on_written: Callable[[], None],
         earlier: CheckpointStatistics,
@@ -76,6 +78,7 @@ class Checkpointing:
         self._memory = memory
         self._stop = stop
         self._sources = sources
+        self._fingerprints = fingerprints
         self._lost = lost
         self._on_written = on_written
         self._folder = CheckpointFolder(folder)
@@ -336,7 +339,8 @@ class Checkpointing:
             for one in made:
                 tables.update(one.tables)
             known = self._plan, self._settings, self._alike, self._sources, self._of_spouts(times_us)
-            return manifest_of(*known, saved.tasks, [asdict(state) for state in states], tables).as_object()
+            said = [asdict(state) for state in states], tables, self._fingerprints
+            return manifest_of(*known, saved.tasks, *said).as_object()
 
         keep = self._settings["viper.checkpoint.keep"]
         parts = {name: part for one in made for name, part in one.parts.items()}

@@ -72,6 +72,9 @@ class RunReport:
     """The last checkpoint that it has written; None for none."""
     checkpoints: int = 0
     """How many it has written."""
+    changes: Sequence[str] = ()
+    """What is not as it was in the run that it went on from, in sentences: code, arguments of users' own, and
+    others that do not keep it from going on."""
     shared: SharedMemory | None = field(default=None, repr=False, compare=False)
     """The shared tables; None where no component remembers anything."""
 

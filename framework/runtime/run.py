@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from framework.checkpoints import folder_locked, folder_of
+from framework.checkpoints.fingerprints import Fingerprints, fingerprints_of
 from framework.checkpoints.going_on import check_checkpoints
 from framework.config import Settings
 from framework.errors import CheckpointError, SuspendError, ViperError, first_of, with_notes
@@ -136,6 +137,10 @@ class Run:
         self._make_memory()
         self.report: RunReport | None = None
         """The report of a run that has ended, or has failed after its spouts were activated."""
+        self._fingerprints: Fingerprints | None = None
+        """The meaning of what its components remember, as it began; None where no checkpoint is made."""
+        self._changes: Sequence[str] = ()
+        """What differs from the run that has written the checkpoint that it has begun with."""
         self._sources: Mapping[str, str] = {}
         """The names of the data of its spouts, as they were when it began."""
 
@@ -193,7 +198,10 @@ class Run:
         """Find where the run begins, or goes back to, and load what was remembered there."""
         asked = self._original, self._settings, self._start, self._rename
         replays, went_back = self._replay is not None, self._attempts.went_back > 0
-        found = found_beginning(*asked, replays=replays, went_back=went_back)
+        if self._fingerprints is None and self._folder is not None:
+            self._fingerprints = fingerprints_of(self._original, self._settings)
+        fingerprints = self._fingerprints or {}
+        found = found_beginning(*asked, replays=replays, went_back=went_back, fingerprints=fingerprints)
         self._plan = found.plan
         load_states(self._memory, found.checkpoint)
         if found.checkpoint is not None:
@@ -205,10 +213,13 @@ class Run:
                 start=found.checkpoint,
                 stop=self._stop,
                 sources=found.sources,
+                fingerprints=fingerprints,
                 lost=lambda: sum(i.lost for i in self._workers.incidents) if self._workers else 0,
                 on_written=self._attempts.written,
                 earlier=self._attempts.checkpoints,
             )
+        if not went_back:
+            self._changes = found.changes
         self._sources = found.sources if self._replay is None else {}  # which stands in for the spouts
 
     @contextlib.contextmanager
@@ -274,7 +285,7 @@ class Run:
         told = channels, reason, self._limits.elapsed_s(ended), self._incidents(workers)
         report = run_report(self._plan, workers.reports(), *told)
         statistics = self._statistics(channels, report.statistics.executors)
-        return report.of_all(statistics, self._sources, self._memory)
+        return replace(report.of_all(statistics, self._sources, self._memory), changes=self._changes)
 
     def activate(self) -> None:
         """Have the spouts asked for tuples (again); from any thread."""

@@ -48,6 +48,9 @@ class TextSource(FileSource):
         """The line."""
         return self._outputs
 
+    def _reading(self) -> tuple[object, ...]:
+        return (*super()._reading(), self._encoding)
+
     def _portions(self, file: SourceFile, first: int) -> Iterator[Portion | None]:
         end = 0
         for lines in self._lines(file, self._encoding):

@@ -15,7 +15,7 @@ from framework.specs.making import (
     python_implementation,
     spout_spec,
 )
-from framework.specs.recipe import Recipe, SpecMethod, recipe_of
+from framework.specs.recipe import Recipe, SpecMethod, given_to, recipe_of
 from framework.specs.spec import GlobalStreamId, Inputs, Par, Spec
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "bolt_spec",
     "checked_config",
     "checked_par",
+    "given_to",
     "make_spec",
     "merged_config",
     "outputs_of",

@@ -1,0 +1,204 @@
+"""The differences between what a checkpoint was taken of and what goes on from it.
+
+Whatever is remembered keeps its meaning only if the parameters are the same that made it: such a difference
+is refused. Code may have been corrected, so another digest of it is told, and the run goes on. Everything
+else that differs and may show in a row is told as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from framework.checkpoints.fingerprints import Fingerprints
+from framework.checkpoints.meaning import DIGEST, FUNCTION, IS, PYTHON, Plain, shown
+
+WHOLE = ("window", "join", "batch", "key window")
+"""Kinds of states that hold tuples as they came, with a value for each field."""
+WITHOUT_FINGERPRINTS = ("value", "table", "list", "map", "key-value")
+"""Kinds of states that mean what their declaration and users' code say, whatever else there is."""
+_DIGESTS = (
+    ("arguments", "arguments"),
+    ("configuration keys of its own", "own configuration"),
+    ("custom groupings", "groupings"),
+)
+"""What there are digests of, by name: how messages call it, and its key."""
+_TICKS = "seconds between ticks"
+_OF_PLACES = ("field of the time", "unit of the time", "slack of the time")
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing that differs."""
+
+    told: str
+    """In a sentence: where, what was there, and what was found."""
+    refused: bool
+    """Whether what is remembered would mean something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Other:
+    """A part of two plain values that differs."""
+
+    path: tuple[str, ...]
+    before: Plain
+    now: Plain
+    is_code: bool = False
+    """Whether nothing differs but the code of what has one name, or the name of what has one code."""
+
+
+def differences(
+    before: Fingerprints, now: Fingerprints, kinds: Mapping[str, Sequence[str]]
+) -> Iterator[Difference]:
+    """All differences, but for components that only one of them has.
+
+    Args:
+        before: of the run that has written the checkpoint.
+        now: of the run that is to go on from it.
+        kinds: by component the kinds of its states in the checkpoint.
+    """
+    same_python = before["python"] == now["python"]
+    if not same_python:
+        told = f"the checkpoint was written by Python {before['python']}, this is {PYTHON}"
+        yield Difference(f"code is not compared: {told}", False)
+    yield from _of_topology(before["topology"], now["topology"], before["components"].values())
+    for table in before["tables"].keys() & now["tables"].keys():
+        for other in _others(before["tables"][table], now["tables"][table]):
+            yield Difference(_told(f"shared table {table!r}", other), True)
+    for table in before["tables"].keys() - now["tables"].keys():
+        yield Difference(f"shared table {table!r} is missing: name it as it was, used or not", True)
+    for name in before["components"].keys() & now["components"].keys():
+        one, other = before["components"][name], now["components"][name]
+        yield from _of_component(name, one, other, kinds.get(name, ()), same_python=same_python)
+
+
+def of_input(
+    name: str, source: str, stream: str, before: Fingerprints, now: Fingerprints, kinds: Sequence[str]
+) -> Iterator[Difference]:
+    """The difference in the fields of a stream that a component takes, before and now.
+
+    Args:
+        name: the component.
+        source: whose stream it is.
+        stream: the name of the stream.
+        before: as of `differences`.
+        now: likewise.
+        kinds: those of the component's states in the checkpoint.
+    """
+    was, found = (
+        told["components"].get(source, {}).get("streams", {}).get(stream) for told in (before, now)
+    )
+    if was is None or found is None or was == found:
+        return
+    refused = any(kind in WHOLE for kind in kinds)
+    read = _fields_read(before["components"][name])
+    if refused and read is not None:
+        refused = [_types(was).get(field) for field in read] != [_types(found).get(field) for field in read]
+    told = f"{name!r}: stream {stream!r} of {source!r} had {_fields(was)}: found {_fields(found)}"
+    yield Difference(told, refused)
+
+
+def _fields_read(component: Mapping[str, Any]) -> list[str] | None:
+    """The fields that windows of a component keep anything of; None where they may keep whole tuples."""
+    things = component.get("things", {})
+    if things.get("bolt", {}).get("kind") != "APlus" or "aggregate" not in things:
+        return None
+    parts = [part for part in things["aggregate"].values() if isinstance(part, Mapping)]
+    of_all = [part for part in parts if part.get("field") is None and part.get(IS) != "Count"]
+    read = [part[key] for part in parts for key in ("field", "of") if part.get(key) is not None]
+    return None if of_all else read
+
+
+def _types(stream: Mapping[str, Any]) -> dict[str, Plain]:
+    typed = stream["types"] or {}
+    return {field: typed.get(field, "any") for field in stream["fields"]}
+
+
+def _fields(stream: Mapping[str, Any]) -> str:
+    found = _types(stream)
+    return f"({', '.join(field if kind == 'any' else f'{field}: {kind}' for field, kind in found.items())})"
+
+
+def _of_topology(
+    before: Mapping[str, Any], now: Mapping[str, Any], components: Sequence[Any]
+) -> Iterator[Difference]:
+    keeps = any(component["keeps"] for component in components)
+    for other in _others(before, now):
+        refused = other.path[0] == "time" or (keeps and other.path[0] not in ("name", "order of spouts"))
+        yield Difference(_told("the topology", other), refused)
+
+
+def _of_component(
+    name: str, before: Mapping[str, Any], now: Mapping[str, Any], kinds: Sequence[str], *, same_python: bool
+) -> Iterator[Difference]:
+    where, keeps = repr(name), bool(before["keeps"])
+    for thing, was in before.get("things", {}).items():
+        found = now.get("things", {}).get(thing)
+        if found is None:
+            if not thing.startswith("state "):  # which is refused elsewhere, and says how to name another
+                yield Difference(f"{where}: {thing} was {shown(was)}: found none", keeps)
+            continue
+        for other in _others(was, found):
+            if other.is_code and not same_python:
+                continue
+            lives = other.path[-1:] == ("ttl",)
+            yield Difference(
+                _told(f"{where}: {thing}", other), keeps and not other.is_code and not lives
+            )
+    for other in _others(before["configuration"], now["configuration"]):
+        refused = other.path[0] in _OF_PLACES or (other.path[0] == _TICKS and keeps)
+        yield Difference(_told(where, other), refused)
+    yield from _of_users(where, before, now, same_python=same_python)
+
+
+def _of_users(
+    where: str, before: Mapping[str, Any], now: Mapping[str, Any], *, same_python: bool
+) -> Iterator[Difference]:
+    """What only users' code knows the meaning of."""
+    if before["class"] != now["class"]:
+        yield Difference(f"{where}: the class was {before['class']}: found {now['class']}", False)
+    elif same_python and before["code"] != now["code"]:
+        yield Difference(f"{where}: the code of {now['class']} has changed", False)
+    for what, key in _DIGESTS:
+        one, other = before.get(key, {}), now.get(key, {})
+        changed = sorted(entry for entry in one.keys() | other.keys() if one.get(entry) != other.get(entry))
+        if changed:
+            yield Difference(f"{where}: {what} are others than before: {', '.join(changed)}", False)
+
+
+def _others(before: Plain, now: Plain, path: tuple[str, ...] = ()) -> Iterator[_Other]:
+    """The innermost parts that differ."""
+    if before == now:
+        return
+    if not (isinstance(before, Mapping) and isinstance(now, Mapping)):
+        if _are_objects(before) and _are_objects(now) and len(before) == len(now):
+            for number, (one, other) in enumerate(zip(before, now, strict=True), 1):
+                yield from _others(one, other, (*path, str(number)))
+        else:
+            yield _Other(path, before, now)
+    elif FUNCTION in before and FUNCTION in now:
+        same = before[FUNCTION] == now[FUNCTION] or before[DIGEST] == now[DIGEST]
+        yield _Other(path, before, now, same)
+    elif before.get(IS) != now.get(IS):
+        yield _Other(path, before, now)
+    else:
+        for key in [*before, *(key for key in now if key not in before)]:
+            if key == DIGEST and before.get(IS) != "bytes":
+                if before.get(key) != now.get(key):
+                    yield _Other(path, before, now, True)
+            else:
+                yield from _others(before.get(key), now.get(key), (*path, key))
+
+
+def _are_objects(value: Plain) -> bool:
+    return isinstance(value, list) and all(isinstance(one, Mapping) for one in value)
+
+
+def _told(where: str, other: _Other) -> str:
+    what = " ".join((where, *other.path))
+    before, now = shown(other.before), shown(other.now)
+    if other.is_code and before == now:
+        return f"{what}: the code of {now} has changed"
+    return f"{what} was {before}: found {now if now != before else 'another one'}"

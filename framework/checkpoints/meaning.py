@@ -1,0 +1,288 @@
+"""Values of Python's as plain ones, by which two runs can compare what they mean.
+
+A function has its name and a digest of its code here, an object the name of its class and what it holds. The
+code is what runs: neither comments, docstrings and annotations are in its digest nor where it stands, so a
+file may have another name. What the code calls in the same project is in it, and so are the constants that it
+reads. Two versions of Python compile the same code to other digests.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import functools
+import hashlib
+import json
+import math
+import pickle
+import sys
+import sysconfig
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from pathlib import PurePath
+from typing import Any, Final
+
+Plain = Any
+"""A value that JSON can hold, and that is equal to itself when it comes back."""
+IS: Final = "object of"
+"""The key of an object's class, beside its attributes; with a space, as no attribute has this name."""
+FUNCTION: Final = "function called"
+"""The key of a function's name, beside the digest of its code."""
+DIGEST: Final = "digest of code"
+PYTHON: Final = ".".join(map(str, sys.version_info[:2]))
+"""The version of Python that digests of code are of."""
+_OURS: Final = frozenset({"framework", "viper", "viperstorm", "spark_ingest"})
+_INSTALLED: Final = tuple(map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib")))
+_NO_CODE: Final = frozenset(
+    {"__module__", "__doc__", "__dict__", "__weakref__", "__annotations__", "__qualname__", "__orig_bases__"}
+    | {"__parameters__", "__abstractmethods__", "_abc_impl", "__firstlineno__", "__static_attributes__"}
+    | {"__annotate_func__", "__annotations_cache__", "__slots__"}
+)
+"""Names in a class that say nothing of what it does."""
+_CONSTANTS: Final = (type(None), bool, int, float, complex, str, bytes)
+_SHOWN: Final = 300
+"""Characters of a value that are shown."""
+_LONG: Final = 200
+"""Characters of a value's text that may stand for it; some classes shorten longer ones."""
+_OF_C: Final = (
+    types.BuiltinFunctionType
+    | types.MethodDescriptorType
+    | types.WrapperDescriptorType
+    | types.MethodWrapperType
+    | types.ClassMethodDescriptorType
+)
+"""Functions that are written in C."""
+Around = tuple[int, ...]
+"""The ids of the objects that hold a value."""
+
+
+def is_ours(module: str | None) -> bool:
+    """True if a module is the framework's, and no user's."""
+    return (module or "").partition(".")[0] in _OURS
+
+
+def plain(value: Any) -> Plain:
+    """A value as JSON can hold it; equal values give equal ones, in every process."""
+    return _plain(value, ())
+
+
+def digest_of(value: Any) -> str:
+    """A digest of the code of a class or a function, or of what a value holds."""
+    return _digest(value, ())
+
+
+def _digest(value: Any, around: Around) -> str:
+    made = _Digest(around)
+    made.add(value)
+    return made.hexdigest()
+
+
+def name_of(value: Any) -> str:
+    """The name of a class or a function: within its file if it is a user's, else with its module."""
+    name: str = getattr(value, "__qualname__", "") or getattr(value, "__name__", "") or type(value).__name__
+    module = getattr(value, "__module__", None)
+    if module in (None, "builtins") or is_ours(module) or not _is_installed(module):
+        return name
+    return f"{module}.{name}"
+
+
+def shown(value: Plain) -> str:
+    """A plain value in words, as a message has it."""
+    text = _shown(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+def _shown(value: Plain) -> str:
+    if isinstance(value, Mapping):
+        if FUNCTION in value:
+            return f"the function {value[FUNCTION]}"
+        told = {name: _shown(one) for name, one in value.items() if name not in (IS, DIGEST)}
+        if IS in value:
+            return f"{value[IS]}({', '.join(f'{name}={one}' for name, one in told.items() if one != 'None')})"
+        return f"{{{', '.join(f'{name}: {one}' for name, one in told.items())}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_shown, value))}]"
+    return repr(value)
+
+
+def _plain(value: Any, around: Around) -> Plain:
+    if isinstance(value, enum.Enum):
+        return {IS: name_of(type(value)), "name": value.name}
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, int):
+        return int(value) if type(value) is int else {IS: name_of(type(value)), "number": int(value)}
+    if isinstance(value, float):
+        return value if math.isfinite(value) else repr(value)
+    if isinstance(value, type):
+        return {IS: "class", "name": name_of(value), DIGEST: _digest(value, around)}
+    if isinstance(value, bytes | bytearray | memoryview):
+        return {IS: "bytes", DIGEST: hashlib.blake2b(bytes(value), digest_size=8).hexdigest()}
+    if isinstance(value, PurePath):
+        return str(value)
+    if id(value) in around:
+        return "itself"
+    around = (*around, id(value))
+    if _is_function(value):
+        return _function(value, around)
+    if isinstance(value, Mapping):
+        if all(isinstance(key, str) for key in value):
+            return {key: _plain(one, around) for key, one in value.items()}
+        return [[_plain(key, around), _plain(one, around)] for key, one in value.items()]
+    if isinstance(value, Set):
+        return sorted((_plain(one, around) for one in value), key=_text)
+    if isinstance(value, Sequence) and not isinstance(value, range):
+        return [_plain(one, around) for one in value]
+    return _object(value, around)
+
+
+def _object(value: Any, around: Around) -> Plain:
+    cls = type(value)
+    told: dict[str, Plain] = {IS: name_of(cls)}
+    if not is_ours(cls.__module__) and not _is_installed(cls.__module__):
+        told[DIGEST] = _digest(cls, around)
+    held = dict(_held(value))
+    if held or dataclasses.is_dataclass(value):
+        return {**told, **{name.lstrip("_"): _plain(one, around) for name, one in held.items()}}
+    written = repr(value)
+    if " at 0x" not in written and len(written) <= _LONG:
+        return {**told, "value": written}
+    try:
+        return {**told, "value": hashlib.blake2b(pickle.dumps(value, 5), digest_size=8).hexdigest()}
+    except Exception:  # which any object may raise: of this one nothing but its class is known
+        return told
+
+
+def _held(value: Any) -> Iterator[tuple[str, Any]]:
+    """The attributes of an object that its class or others have set."""
+    if dataclasses.is_dataclass(value):
+        yield from ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
+        return
+    for cls in type(value).__mro__:
+        slots = vars(cls).get("__slots__", ()) if not _is_builtin(cls) else ()
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if hasattr(value, name):
+                yield name, getattr(value, name)
+    yield from sorted(getattr(value, "__dict__", {}).items())
+
+
+def _is_builtin(cls: type) -> bool:
+    return cls.__module__ == "builtins"
+
+
+def _is_function(value: Any) -> bool:
+    kinds = types.FunctionType | types.MethodType | functools.partial | _OF_C
+    return isinstance(value, kinds) or callable(getattr(value, "__wrapped__", None))
+
+
+def _function(value: Any, around: Around) -> Plain:
+    found = value.func if isinstance(value, functools.partial) else value
+    return {FUNCTION: name_of(found), DIGEST: _digest(value, around[:-1])}
+
+
+def _text(value: Plain) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+@functools.cache
+def _is_installed(module: str) -> bool:
+    """True if a module is Python's, or an installed package's: its code is not the project's."""
+    if module == "__main__":
+        return False
+    if module.partition(".")[0] in sys.stdlib_module_names:
+        return True
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return file is not None and file.startswith(_INSTALLED)
+
+
+class _Digest:
+    """A digest of code, and of what that calls in the same project."""
+
+    def __init__(self, around: Around) -> None:
+        self._hash = hashlib.blake2b(digest_size=8)
+        self._seen = {*around}
+        self._around = around
+
+    def hexdigest(self) -> str:
+        """The digest so far."""
+        return self._hash.hexdigest()
+
+    def add(self, value: Any) -> None:
+        """Add a class, a function, or any value."""
+        if isinstance(value, staticmethod | classmethod | types.MethodType):
+            self.add(value.__func__)
+        elif isinstance(value, property):
+            for function in (value.fget, value.fset, value.fdel):
+                self.add(function)
+        elif isinstance(value, functools.partial):
+            self.add(value.func)
+            self._note(self._plain([*value.args, value.keywords]))
+        elif isinstance(value, types.FunctionType):
+            self._once(value, self._add_function)
+        elif isinstance(value, type):
+            self._once(value, self._add_class)
+        elif isinstance(value, types.ModuleType):
+            self._note(value.__name__)
+        elif isinstance(value, _OF_C):
+            self._note(name_of(value))
+        elif callable(wrapped := getattr(value, "__wrapped__", None)):
+            self.add(wrapped)
+        else:
+            self._note(self._plain(value))
+
+    def _plain(self, value: Any) -> Plain:
+        return _plain(value, (*self._around, *self._seen))
+
+    def _once(self, value: Any, add: Callable[[Any], None]) -> None:
+        if id(value) not in self._seen:
+            self._seen.add(id(value))
+            add(value)
+
+    def _add_class(self, cls: type) -> None:
+        for base in cls.__mro__:
+            if is_ours(base.__module__) or _is_installed(base.__module__):
+                self._note(name_of(base))
+                continue
+            for name, value in sorted(vars(base).items()):
+                # What the framework has declared there is compared by itself.
+                if name not in _NO_CODE and not is_ours(type(value).__module__):
+                    self._note(name)
+                    self.add(value)
+
+    def _add_function(self, function: types.FunctionType) -> None:
+        if is_ours(function.__module__) or _is_installed(function.__module__ or ""):
+            self._note(name_of(function))
+            return
+        self._add_code(function.__code__, function.__globals__)
+        self._note(self._plain([*(function.__defaults__ or ()), function.__kwdefaults__ or {}]))
+        for cell in function.__closure__ or ():
+            try:
+                self.add(cell.cell_contents)
+            except ValueError:  # it is empty, as of a function that is not defined yet
+                self._note("empty")
+
+    def _add_code(self, code: types.CodeType, names: Mapping[str, Any]) -> None:
+        self._hash.update(code.co_code)
+        self._note([*code.co_names, "|", *code.co_varnames, "|", *code.co_freevars])
+        documented = code.co_name != "<lambda>" and code.co_consts[:1] and isinstance(code.co_consts[0], str)
+        for constant in code.co_consts[1:] if documented else code.co_consts:
+            if isinstance(constant, types.CodeType):
+                self._add_code(constant, names)
+            else:
+                self._note([type(constant).__name__, self._plain(constant)])
+        for name in code.co_names:
+            self._add_global(names.get(name), code.co_names)
+
+    def _add_global(self, value: Any, names: Sequence[str]) -> None:
+        """Add what a global name stands for, if that is the project's; of a module, what else is named."""
+        if isinstance(value, types.ModuleType):
+            if not is_ours(value.__name__) and not _is_installed(value.__name__):
+                for name in names:
+                    self._add_global(vars(value).get(name), ())
+        elif isinstance(value, types.FunctionType | type):
+            self.add(value)
+        elif isinstance(value, _CONSTANTS):
+            self._note(plain(value))
+
+    def _note(self, value: Plain) -> None:
+        self._hash.update(_text(value).encode() + b"\n")

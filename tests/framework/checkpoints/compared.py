@@ -1,0 +1,65 @@
+"""Checkpoints of topologies that have not run, and what goes on from them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from framework import TopologyBuilder
+from framework.checkpoints import Checkpoint
+from framework.checkpoints.files import SystemFiles
+from framework.checkpoints.fingerprints import fingerprints_of
+from framework.checkpoints.going_on import going_on_from
+from framework.checkpoints.manifest import Alike, manifest_of
+from framework.checkpoints.renaming import renamed
+from framework.checkpoints.states import SavedState
+from framework.runtime.control.companions import partitioned_spouts
+from tests.framework.runtime.pieces import plan_of
+
+Build = Callable[[], TopologyBuilder]
+
+
+def checkpoint_of(builder: TopologyBuilder, **options: Any) -> Checkpoint:
+    """The checkpoint that a run of what was built would write at its beginning."""
+    plan, settings = plan_of(builder, **options)
+    states = [
+        SavedState(component.id, spec.name, spec.kind, spec.types, spec.per, list(spec.codes), index,
+                   settings["viper.key.groups"], 0, [])
+        for component in plan.declared
+        for spec in plan.traits[component.id].states
+        for index in ([None] if spec.per == "key" else range(len(plan.tasks_of(component.id))))
+    ]  # fmt: skip
+    spouts = partitioned_spouts(plan)
+    places = {task.id: {"places" if task.component in spouts else "spout": {}} for task in plan.tasks}
+    manifest = manifest_of(
+        plan,
+        settings,
+        Alike("lineage"),
+        {name: spout.identity for name, spout in spouts.items()},
+        {},
+        places,
+        [asdict(state) for state in states],
+        {table.table_name: "part" for group in plan.table_groups for table in group.tables},
+        fingerprints_of(plan, settings),
+    )
+    content = json.loads(json.dumps(manifest.as_object()))
+    return Checkpoint(Path("kept/checkpoint-000001"), 1, content, {}, SystemFiles())
+
+
+def changes(
+    before: Checkpoint, builder: TopologyBuilder, rename: Mapping[str, str] | None = None, **options: Any
+) -> Sequence[str]:
+    """What a run of what was built says as it goes on from a checkpoint.
+
+    Raises:
+        CheckpointError: it does not go on.
+    """
+    plan, settings = plan_of(builder, **options)
+    checkpoint = renamed(before, rename or {}, plan)
+    found = going_on_from(
+        plan, settings, checkpoint, partitioned_spouts(plan), fingerprints_of(plan, settings)
+    )
+    return found[1]
