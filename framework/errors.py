@@ -10,6 +10,8 @@ ViperError
 │   └── CheckpointError            a checkpoint that cannot be read, or gone on from
 ├── SourceError (ValueError)       files that a source cannot read, or rows in them that it refuses
 ├── SinkError (RuntimeError)       a sink that cannot write, or must not write where it was told to
+│   ├── TransientError             its target is away for a moment: the runtime tries again
+│   └── RefusedRowError            its target refuses a row
 ├── EmitError (ValueError)         an emit that the stream it goes to does not allow
 ├── StateError (RuntimeError)      declared state that is used where there is none, or that cannot be kept
 ├── AnswerError (ValueError)       a second ack or fail of a tuple, where that is an error
@@ -91,6 +93,25 @@ class SourceError(ViperError, ValueError):
 
 class SinkError(ViperError, RuntimeError):
     """A sink that cannot write, or that must not write where it was told to."""
+
+
+class TransientError(SinkError):
+    """A target that is away for a moment: it restarts, or the network is gone. The runtime tries again."""
+
+
+class RefusedRowError(SinkError):
+    """A row that the target of a sink refuses.
+
+    Attributes:
+        row: its values.
+    """
+
+    def __init__(self, message: str, row: tuple[object, ...]) -> None:
+        super().__init__(message, row)
+        self.row = row
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class EmitError(ViperError, ValueError):

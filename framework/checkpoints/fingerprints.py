@@ -146,6 +146,7 @@ KEYS_THAT_MAY_DIFFER: Final[Mapping[str, Sequence[str]]] = {
         *("viper.restart.window.secs", "viper.ack.after", "viper.answers", "viper.emit.undeclared"),
         *("viper.stateless", "viper.spout.bounded", "topology.state.checkpoint.interval.ms"),
         *("topology.acker.executors", "topology.message.timeout.secs", "viper.sink.apply.rows"),
+        "viper.sink.retry.secs",
         *("topology.enable.message.timeouts", "topology.subprocess.timeout.secs", "viper.sink.apply.secs"),
         *("topology.debug", "topology.error.throttle.interval.secs", "pystorm.log.path", "pystorm.log.file"),
         *("topology.max.error.report.per.interval", "pystorm.log.level", "pystorm.log.max_bytes"),

@@ -11,7 +11,6 @@ from framework.checkpoints.folder import Checkpoint
 from framework.checkpoints.manifest import Manifest
 from framework.errors import CheckpointError
 from framework.planning import Plan
-from framework.sinks.transactional import FORMER_ID
 from framework.topology import unknown
 
 T = TypeVar("T")
@@ -40,18 +39,6 @@ def renamed(checkpoint: Checkpoint, names: Mapping[str, str], plan: Plan) -> Che
     if reasons:
         raise CheckpointError(f"cannot go on from {checkpoint.path} with new names: {'; '.join(reasons)}")
     return replace(checkpoint, content=renaming.applied(manifest).as_object())
-
-
-def with_former_ids(plan: Plan, names: Mapping[str, str]) -> Plan:
-    """A plan whose transactional sinks know the ids under which they have staged and applied rows.
-
-    Args:
-        plan: of the run that is to go on.
-        names: as of `renamed`.
-    """
-    former = {new: old for old, new in names.items() if new in plan.traits and plan.traits[new].goes_back}
-    confs = {id: {**plan.confs[id], FORMER_ID: old} for id, old in former.items()}
-    return replace(plan, confs={**plan.confs, **confs})
 
 
 class _Renaming:

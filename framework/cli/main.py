@@ -21,6 +21,7 @@ from framework.cli.ps import ps
 from framework.cli.run import run
 from framework.cli.scale import scale
 from framework.cli.stacks import stacks
+from framework.cli.staged import staged
 from framework.cli.state import state
 from framework.cli.stop import stop
 from framework.cli.top import top
@@ -45,7 +46,7 @@ def main(ctx: click.Context, debug: bool) -> None:
         ctx.color = False
 
 
-_RUNNING = (run, ps, top, ui, stop, checkpoint, scale, stacks, state)
+_RUNNING = (run, ps, top, ui, stop, checkpoint, scale, stacks, state, staged)
 _LOOKING = (validate, graph, plan, profile, diff, config, doctor, flux, init, completion)
 for _command in (*_RUNNING, *_LOOKING):
     main.add_command(_command)

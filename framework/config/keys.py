@@ -117,6 +117,7 @@ _ALL = (
     Key("viper.window.bytes", integer(1), "The most bytes that these take.", True),
     Key("viper.sink.apply.rows", integer(1), "How many rows a sink stages before it applies them.", True),
     Key("viper.sink.apply.secs", duration(zero=False), "The longest that staged rows wait.", True),
+    Key("viper.sink.retry.secs", duration(zero=True), "How long a sink waits for its target.", True),
     Key("viper.tracked.max", integer(1, 2**21), "Tracked tuples of one task that may be in flight."),
     Key("viper.emit.undeclared", choice("warn", "error"), "What an emit on an undeclared stream does."),
     Key("topology.name", optional(topology_name()), "The topology's name, as components see it."),

@@ -10,11 +10,13 @@ from pathlib import Path
 from framework.checkpoints import Checkpoint, found_at
 from framework.checkpoints.fingerprints import Fingerprints
 from framework.checkpoints.going_on import going_on_from
-from framework.checkpoints.renaming import renamed, with_former_ids
+from framework.checkpoints.renaming import renamed
+from framework.checkpoints.targets import check_targets, with_former_names
 from framework.config import Settings
 from framework.planning import Plan
 from framework.planning.out_of_order import named_data
-from framework.runtime.control.companions import partitioned_spouts
+from framework.runtime.control.companions import partitioned_spouts, transactional_sinks
+from framework.runtime.hosts.context import make_context
 from framework.runtime.positions.offsets import going_on
 
 log = logging.getLogger("viperstorm.checkpoint")
@@ -57,7 +59,7 @@ def found_beginning(
 
     Raises:
         PlaceError: it cannot go on from there.
-        ComponentError: the constructor of a spout raised.
+        ComponentError: the constructor of a spout or a sink raised.
     """
     spouts = partitioned_spouts(plan) if not replays or start is not None else {}
     known = {name: named_data(spout, plan.confs[name]) for name, spout in spouts.items()}
@@ -67,7 +69,9 @@ def found_beginning(
         if not went_back:
             for change in changes:
                 log.warning("not as in %s: %s", checkpoint.path, change)
-        return Beginning(with_former_ids(plan, rename), checkpoint, known, changes)
+        sinks = transactional_sinks(plan)
+        check_targets(checkpoint, sinks, {id: make_context(plan, plan.tasks_of(id)[0]) for id in sinks})
+        return Beginning(with_former_names(plan, checkpoint, rename), checkpoint, known, changes)
     if start is not None:
         plan = going_on(plan, start, known)
     return Beginning(replace(plan, start_id=0) if went_back else plan, None, known)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from framework.errors import SinkError
+from framework.sealing import SealError, sealed, unsealed
 from framework.sinks.sink import Row
 from framework.sinks.staging import advised, sync_folder, write_all, write_whole
 from framework.sinks.transactional import TransactionalSink
 
+_FORMAT: Final = "viperstorm-journal"
+_VERSION: Final = 1
 _MOST_NUMBERS = 1000
 """How many transactions the journal knows: to so many checkpoints a file can be brought back."""
 
@@ -36,6 +39,7 @@ class FileSink(TransactionalSink):
     """
 
     scales = False
+    form = "bytes"
 
     def __init__(self, path: str, *, grow: bool = False) -> None:
         self._path = Path(path)
@@ -59,11 +63,41 @@ class FileSink(TransactionalSink):
             SinkError: its folder cannot be written to, or another run writes the file.
         """
         super().initialize(storm_conf, context)
-        if self._task_count > 1:
-            self._path = self._path.with_name(f"{self._path.stem}-{self._task_index:04}{self._path.suffix}")
-        if self._grows and self._path.exists() and not os.access(self._path, os.W_OK):
-            raise SinkError(f"{self._path}: whoever runs the topology must be allowed to write to it")
+        if self._grows and self._path.exists():
+            if not os.access(self._path, os.W_OK):
+                raise SinkError(f"{self._path}: whoever runs the topology must be allowed to write to it")
+            self._check_head()
         self._numbers, self._at = self._journaled()
+
+    def become_task(self, index: int, count: int) -> None:
+        """Each of several tasks has a file of its own."""
+        if count > 1:
+            self._path = self._path.with_name(f"{self._path.stem}-{index:04}{self._path.suffix}")
+
+    @property
+    def target(self) -> str:
+        """As in the base class; what is staged for a file lies beside it, so the folder is not named."""
+        return f"file {self._path.name}"
+
+    @property
+    def layout(self) -> Mapping[str, Any]:
+        """As in the base class."""
+        return {"written": type(self).__name__, "grow": self._grows}
+
+    def _check_head(self) -> None:
+        """Refuse to add to a file that begins in another way than this sink would begin it.
+
+        Raises:
+            SinkError: it does.
+        """
+        head = self.head()
+        with open(self._path, "rb") as file:
+            found = file.read(len(head))
+        if found and found != head:
+            raise SinkError(
+                f"{self._path} begins with {found!r:.200}, expected {head!r:.200}: write the same columns as "
+                "before, in the same order, or name another file"
+            )
 
     def decode(self, entry: bytes) -> Iterable[Any]:
         """The entry itself: bytes of the file."""
@@ -150,22 +184,28 @@ class FileSink(TransactionalSink):
     def _journal(self) -> Path:
         return self._path.with_name(f".{self._path.name}.applied")
 
+    @property
+    def _instead(self) -> str:
+        return f"to begin anew, remove {self._journal} and what it tells of, {self._target}"
+
     def _journaled(self) -> tuple[list[tuple[int, int]], int]:
         try:
-            at, found_numbers = json.loads(self._journal.read_text())
+            data = self._journal.read_bytes()
+            is_old = data.startswith(b"[")  # up to version 0.1 it had no checksum
+            at, found_numbers = json.loads(data) if is_old else unsealed(data, _FORMAT, _VERSION)
             numbers = [(int(number), int(length)) for number, length in found_numbers]
         except FileNotFoundError:
             return [], 0
+        except SealError as error:
+            raise SinkError(f"{self._journal} {error}; {self._instead}") from None
         except (OSError, ValueError, TypeError) as error:
-            raise SinkError(
-                f"{self._journal} is no journal of a sink: {error}; remove it to begin anew"
-            ) from None
+            raise SinkError(f"{self._journal} is no journal of a sink: {error}; {self._instead}") from None
         found = next((path for path in (self._target, self._path) if path.exists()), None)
         size = found.stat().st_size if found is not None else 0
         if numbers and size < numbers[-1][1]:
             raise SinkError(
                 f"{found or self._target} has {size:,} bytes, and {numbers[-1][1]:,} were written: somebody "
-                f"has cut it off or removed it; remove {self._journal} as well to begin anew"
+                f"has cut it off or removed it; {self._instead}"
             )
         return numbers, min(int(at), len(numbers))
 
@@ -175,7 +215,7 @@ class FileSink(TransactionalSink):
         self._numbers = list(numbers[dropped:])
         self._at = len(self._numbers) if at is None else at - dropped
         try:
-            write_whole(self._journal, json.dumps([self._at, self._numbers]).encode())
+            write_whole(self._journal, sealed(_FORMAT, _VERSION, [self._at, self._numbers]))
         except OSError as error:
             raise SinkError(f"{self._journal}: {advised(error)}") from error
 

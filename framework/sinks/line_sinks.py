@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from framework.errors import SinkError
+from framework.sinks.arrival import check_whole
 from framework.sinks.columns import Chosen
 from framework.sinks.file_sink import FileSink
 from framework.sinks.sink import Row
@@ -32,10 +33,17 @@ class JsonLinesSink(FileSink):
         super().__init__(path, grow=grow)
         self._columns = columns
 
-    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
-        """As in the base class; an unknown column is refused as well."""
+    def choose(self, context: Mapping[str, Any]) -> None:
+        """As in the base class."""
         self._chosen = Chosen(context, self._columns)
-        super().initialize(storm_conf, context)
+
+    @property
+    def layout(self) -> Mapping[str, Any]:
+        """As in the base class."""
+        return {**super().layout, "columns": list(self._chosen.names)}
+
+    def apply_as(self, layout: Mapping[str, Any]) -> None:
+        """Lines of other fields may stand before those of these: each has the names of its own."""
 
     def encode(self, rows: Sequence[Row]) -> bytes:
         """A line per row.
@@ -43,16 +51,18 @@ class JsonLinesSink(FileSink):
         Raises:
             SinkError: a value that JSON cannot write.
         """
-        chosen, names = self._chosen.of(rows), self._chosen.names
-        objects = [dict(zip(names, row, strict=True)) for row in chosen]
-        is_plain = all(set(map(type, values)) <= _PLAIN for values in zip(*chosen, strict=True))
+        return check_whole(self._chosen.of(rows), self._objects)
+
+    def _objects(self, rows: Sequence[Row]) -> bytes:
+        objects = [dict(zip(self._chosen.names, row, strict=True)) for row in rows]
+        is_plain = all(set(map(type, values)) <= _PLAIN for values in zip(*rows, strict=True))
         try:
             lines = (
                 _plain_lines(objects) if is_plain else "".join([_dumps(found) + "\n" for found in objects])
             )
-            return lines.encode()
-        except (TypeError, ValueError) as error:
-            raise SinkError(f"JSON cannot write a row: {error}; make it text or a number first") from None
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ValueError(f"JSON cannot write a row: {error}; make it text or a number first") from None
+        return lines.encode()
 
 
 _PLAIN = frozenset({str, int, float, bool, type(None)})
@@ -105,18 +115,27 @@ class CsvSink(FileSink):
         except (TypeError, ValueError) as error:
             raise SinkError(f"delimiter {delimiter!r}: {error}") from None
 
-    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
-        """As in the base class; an unknown column is refused as well."""
+    def choose(self, context: Mapping[str, Any]) -> None:
+        """As in the base class."""
         self._chosen = Chosen(context, self._columns)
-        super().initialize(storm_conf, context)
+
+    @property
+    def layout(self) -> Mapping[str, Any]:
+        """As in the base class."""
+        columns = list(self._chosen.names)
+        return {**super().layout, "columns": columns, "delimiter": self._delimiter, "header": self._header}
 
     def head(self) -> bytes:
         """The line of names."""
         return self._records([tuple(self._chosen.names)]) if self._header else b""
 
     def encode(self, rows: Sequence[Row]) -> bytes:
-        """A record per row."""
-        return self._records(self._chosen.of(rows))
+        """A record per row.
+
+        Raises:
+            SinkError: a value that is no text, or has none.
+        """
+        return check_whole(self._chosen.of(rows), self._records)
 
     def _records(self, rows: Sequence[Row]) -> bytes:
         text = io.StringIO()
@@ -142,6 +161,18 @@ class TextSink(FileSink):
         super().__init__(path, grow=grow)
         self._separator = separator
 
+    @property
+    def layout(self) -> Mapping[str, Any]:
+        """As in the base class."""
+        return {**super().layout, "separator": self._separator}
+
     def encode(self, rows: Sequence[Row]) -> bytes:
-        """A line per row."""
+        """A line per row.
+
+        Raises:
+            SinkError: a value that has no text.
+        """
+        return check_whole(rows, self._lines)
+
+    def _lines(self, rows: Sequence[Row]) -> bytes:
         return "".join([self._separator.join(map(str, row)) + "\n" for row in rows]).encode()

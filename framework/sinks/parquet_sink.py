@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from framework.errors import SinkError
+from framework.sinks.arrival import shown
 from framework.sinks.columns import Chosen
 from framework.sinks.file_sink import FileSink
 from framework.sinks.sink import Row
@@ -54,10 +55,17 @@ class ParquetSink(FileSink):
             raise SinkError(f"schema: {error}") from None
         self._fields = stream.fields
 
-    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
-        """As in the base class; an unknown column is refused as well."""
+    form = "arrow"
+
+    @property
+    def layout(self) -> Mapping[str, Any]:
+        """As in the base class."""
+        columns = [str(field) for field in self._batches.schema]
+        return {**super().layout, "columns": columns}
+
+    def choose(self, context: Mapping[str, Any]) -> None:
+        """As in the base class."""
         self._chosen = Chosen(context, self._fields)
-        super().initialize(storm_conf, context)
 
     def encode(self, rows: Sequence[Row]) -> bytes:
         """Rows as a stream of Arrow's.
@@ -71,8 +79,14 @@ class ParquetSink(FileSink):
         columns = dict(zip(self._fields, map(list, zip(*chosen, strict=True)), strict=True))
         try:
             batch = self._batches.accepted(columns)
+            for column in batch.columns:
+                if column.type == pa.timestamp("s"):  # Parquet has none: it writes milliseconds
+                    column.cast(pa.timestamp("ms"))
         except (TypeError, ValueError, pa.ArrowException) as error:
-            raise SinkError(f"a row does not fit the schema: {error}") from None
+            if len(chosen) > 1:
+                for row in rows:
+                    self.encode([row])
+            raise SinkError(f"a row does not fit the schema: {error}; the row is {shown(rows[0])}") from None
         buffer = pa.BufferOutputStream()
         with pa.ipc.new_stream(buffer, batch.schema) as writer:
             writer.write_batch(batch)
@@ -114,6 +128,15 @@ class ParquetSink(FileSink):
                 count -= GROUP_ROWS
         if count:
             yield pa.Table.from_batches(waiting, schema)
+
+
+def rows_of(entry: bytes) -> list[Row]:
+    """The rows of an entry that a sink has staged."""
+    import pyarrow as pa
+
+    with pa.ipc.open_stream(entry[8:]) as reader:
+        batches = [batch.to_pydict() for batch in reader]
+    return [row for columns in batches for row in zip(*columns.values(), strict=True)]
 
 
 def _stored(path: Path) -> Iterator[pa.RecordBatch]:

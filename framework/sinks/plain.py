@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 
 from framework.log import data_stream
+from framework.sinks.arrival import check_whole
 from framework.sinks.sink import Row, Sink
 
 
@@ -59,8 +60,22 @@ class ConsoleSink(Sink):
         self._line = _as_json if format == "json" else _as_tsv
 
     def consume(self, rows: Sequence[Row]) -> None:
-        """Write some rows."""
-        data_stream().writelines(map(self._line, rows))
+        """Write some rows.
+
+        Raises:
+            SinkError: a row that stdout cannot show; those before it are written.
+        """
+        stream = data_stream()
+
+        def encoded(rows: Sequence[Row]) -> bytes:
+            text = "".join(map(self._line, rows))
+            return text.encode(stream.encoding or "utf-8", stream.errors or "strict")
+
+        try:
+            stream.writelines(map(self._line, rows))
+        except UnicodeEncodeError:
+            check_whole(rows, encoded)
+            raise
 
 
 def _as_tsv(row: Row) -> str:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from framework.errors import SinkError
+from framework.errors import RefusedRowError, SinkError, TransientError
+from framework.sinks.arrival import Check, check_columns
+from framework.sinks.databases import check_of, is_transient
 from framework.sinks.sink import Row
 from framework.sinks.table_sink import NUMBERS, TableSink
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
+
+
+_OF_SERVER: Final = ("host", "port", "dbname", "service", "options")
+"""Options of a URL that say where the database is."""
 
 
 class SqlAlchemySink(TableSink):
@@ -53,6 +61,27 @@ class SqlAlchemySink(TableSink):
         except sa.exc.ArgumentError as error:
             raise SinkError(f"{error}: expected e.g. postgresql+psycopg://user@host/database") from None
         self._engine: sa.Engine | None = None
+        self._checks: list[Check] = []
+        """Of each column: which values the database never takes."""
+
+    @property
+    def target(self) -> str:
+        """As in the base class: server, database and table, whoever writes there."""
+        url, path = self._url, self._url.database or ":memory:"
+        if url.get_backend_name() == "sqlite" and not path.startswith((":", "file:")):
+            return f"table {self._table!r} of sqlite:{os.path.abspath(path)}"
+        server = {name: value for name, value in url.query.items() if name in _OF_SERVER}
+        bare = url.set(drivername=url.get_backend_name(), username=None, password=None, query=server)
+        return f"table {self._table!r} of {bare.render_as_string()}"
+
+    def encode(self, rows: Sequence[Row]) -> bytes:
+        """The columns of rows.
+
+        Raises:
+            SinkError: a value that the database never takes.
+        """
+        check_columns(self._chosen.names, self._chosen.of(rows), self._checks)
+        return super().encode(rows)
 
     def connect(self) -> None:
         """Connect, and see that the table is as it must be.
@@ -66,14 +95,16 @@ class SqlAlchemySink(TableSink):
             try:
                 self._engine = sa.create_engine(self._url)
             except ImportError as error:
-                raise SinkError(f"{self._name}: its driver is missing ({error}): install it") from None
+                raise SinkError(f"{self._shown}: its driver is missing ({error}): install it") from None
             schema, _, name = self._table.rpartition(".")
             tables = sa.MetaData()
             try:
                 self._target = sa.Table(name, tables, autoload_with=self._engine, schema=schema or None)
             except sa.exc.NoSuchTableError:
-                raise SinkError(f"{self._name} has no table {self._table!r}: create it first") from None
+                raise SinkError(f"{self._shown} has no table {self._table!r}: create it first") from None
             self._check_columns(self._target.columns.keys())
+            dialect = self._engine.dialect
+            self._checks = [check_of(self._target.c[name].type, dialect) for name in self._chosen.names]
             self._numbers = sa.Table(
                 NUMBERS,
                 tables,
@@ -96,14 +127,15 @@ class SqlAlchemySink(TableSink):
         """Write rows and the number in one transaction.
 
         Raises:
-            SinkError: the database cannot be reached, or refuses a row; it is unchanged.
+            TransientError: the database cannot be reached; it is unchanged, or only the answer was lost.
+            SinkError: it refuses a row; it is unchanged.
         """
         import sqlalchemy as sa
 
-        names = self._chosen.names
-        with self._explained(), self._connected.begin() as connection:
+        chunk: Sequence[Row] = ()
+        with self._explained(lambda: self._refused_of(chunk)), self._connected.begin() as connection:
             for chunk in self._chunks(rows):
-                self._write(connection, [dict(zip(names, row, strict=True)) for row in chunk])
+                self._write(connection, self._by_name(chunk))
             connection.execute(sa.delete(self._numbers).where(self._numbers.c.part == part))
             connection.execute(sa.insert(self._numbers).values(part=part, number=number))
 
@@ -124,13 +156,13 @@ class SqlAlchemySink(TableSink):
     # -- within
 
     @property
-    def _name(self) -> str:
+    def _shown(self) -> str:
         return self._url.render_as_string(hide_password=True)
 
     @property
     def _connected(self) -> sa.Engine:
         if self._engine is None:
-            raise SinkError(f"{self._name} is not connected: call initialize first")
+            raise SinkError(f"{self._shown} is not connected: call initialize first")
         return self._engine
 
     def _make_numbers(self) -> None:
@@ -143,18 +175,33 @@ class SqlAlchemySink(TableSink):
             if not sa.inspect(self._connected).has_table(NUMBERS, schema=self._numbers.schema):
                 raise
 
+    def _by_name(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
+        return [dict(zip(self._names, row, strict=True)) for row in rows]
+
+    def _refused_of(self, rows: Sequence[Row]) -> Row | None:
+        """The first of some rows that the database refuses; None if it takes each of them."""
+        import sqlalchemy as sa
+
+        with contextlib.suppress(sa.exc.SQLAlchemyError), self._connected.connect() as connection:
+            for row in rows:  # nothing is committed
+                try:
+                    self._write(connection, self._by_name([row]))
+                except sa.exc.StatementError:
+                    return row
+        return None
+
     def _write(self, connection: sa.Connection, rows: Sequence[dict[str, Any]]) -> None:
         import sqlalchemy as sa
 
-        if not self._key:
+        if not self._names_of_key:
             connection.execute(sa.insert(self._target), rows)
             return
         dialect = connection.dialect.name
         if dialect in ("postgresql", "sqlite"):
             connection.execute(self._upsert(dialect), rows)
             return
-        same = [self._target.c[name] == sa.bindparam(f"key_{name}") for name in self._key]
-        keys = [{f"key_{name}": row[name] for name in self._key} for row in rows]
+        same = [self._target.c[name] == sa.bindparam(f"key_{name}") for name in self._names_of_key]
+        keys = [{f"key_{name}": row[name] for name in self._names_of_key} for row in rows]
         connection.execute(sa.delete(self._target).where(*same), keys)
         connection.execute(sa.insert(self._target), rows)
 
@@ -162,17 +209,23 @@ class SqlAlchemySink(TableSink):
         from sqlalchemy.dialects import postgresql, sqlite
 
         insert: Any = (postgresql if dialect == "postgresql" else sqlite).insert(self._target)
-        others = {name: insert.excluded[name] for name in self._chosen.names if name not in self._key}
+        key = self._names_of_key
+        others = {name: insert.excluded[name] for name in self._names if name not in key}
         if not others:
-            return insert.on_conflict_do_nothing(index_elements=self._key)
-        return insert.on_conflict_do_update(index_elements=self._key, set_=others)
+            return insert.on_conflict_do_nothing(index_elements=key)
+        return insert.on_conflict_do_update(index_elements=key, set_=others)
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _explained(self, refused_row: Callable[[], Row | None] = lambda: None) -> Iterator[None]:
         import sqlalchemy as sa
 
         try:
             yield
         except sa.exc.SQLAlchemyError as error:
             cause = " ".join(str(getattr(error, "orig", None) or error).split())
-            raise SinkError(f"{self._name}: {cause}; nothing of the transaction was applied") from error
+            if is_transient(error):
+                raise TransientError(f"{self._shown} is away: {cause}") from error
+            told = f"{self._shown}: {cause}; nothing of the transaction was applied"
+            if isinstance(error, sa.exc.StatementError) and (row := refused_row()) is not None:
+                raise RefusedRowError(told, row) from error
+            raise SinkError(told) from error

@@ -5,10 +5,12 @@ from __future__ import annotations
 import marshal
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from operator import length_hint
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from framework.errors import SinkError
+from framework.errors import RefusedRowError, SinkError
+from framework.sinks.arrival import NO_TEXT, check_columns, is_text, is_within, refused
 from framework.sinks.sink import Row
 from framework.sinks.table_sink import NUMBERS, TableSink
 
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
 
 _CLASSES = frozenset({int, float, str, bytes, bool, type(None)})
 """The classes of values that SQLite takes."""
-_GREATEST = 2**63 - 1
 _MARSHAL = 4
 """A version that every Python from 3.4 on reads."""
 
@@ -41,6 +42,8 @@ class SqliteSink(TableSink):
         SinkError: there is no such folder, or a key that is no column.
     """
 
+    form = "marshal"
+
     def __init__(
         self,
         path: str,
@@ -56,7 +59,12 @@ class SqliteSink(TableSink):
             raise SinkError(f"{path}: there is no folder {self._path.parent}: make it first")
         self._busy_secs = busy_secs
         self._database: sqlite3.Connection | None = None
-        self._insert = ""
+        self._longest = 1_000_000_000
+
+    @property
+    def target(self) -> str:
+        """As in the base class; staged rows lie beside the database, so its folder is not named."""
+        return f"table {self._table!r} of {self._path.name}"
 
     def connect(self) -> None:
         """Open the database, and see that the table is as it must be.
@@ -81,29 +89,23 @@ class SqliteSink(TableSink):
                 found = database.execute(f"PRAGMA table_info({_quoted(self._table)})").fetchall()
                 self._check_columns([name for _, name, *_ in found])
                 self._check_key(database)
-        self._insert = _statement(self._table, names, self._key)
+        self._longest = self._opened_database.getlimit(sqlite3.SQLITE_LIMIT_LENGTH)
 
     def encode(self, rows: Sequence[Row]) -> bytes:
         """The columns of rows.
 
         Raises:
-            SinkError: a value that SQLite does not take.
+            SinkError: a value that SQLite never takes.
         """
         chosen = self._chosen.of(rows)
-        for name, values in zip(self._chosen.names, zip(*chosen, strict=True), strict=True):
-            classes = set(map(type, values))
-            if not classes <= _CLASSES:
-                found = ", ".join(sorted(cls.__name__ for cls in classes - _CLASSES))
-                raise SinkError(
-                    f"column {name!r} has a value of class {found}, which SQLite does not take: make it a "
-                    "number, text or bytes first"
-                )
-            numbers = values if classes == {int} else [value for value in values if type(value) is int]
-            if numbers and (max(numbers) > _GREATEST or min(numbers) < -_GREATEST - 1):
-                raise SinkError(
-                    f"column {name!r} has a whole number of more than 64 bits: make it text first"
-                )
-        return marshal.dumps(list(chosen), _MARSHAL)  # in half the time that pickle takes
+        check_columns(self._chosen.names, chosen, [_unfit] * len(self._chosen.names))
+        data = marshal.dumps(list(chosen), _MARSHAL)  # in half the time that pickle takes
+        if len(data) > self._longest:
+            for row in chosen:
+                if (size := len(marshal.dumps(row, _MARSHAL))) > self._longest:
+                    most = f"SQLite takes {self._longest:,}: make it smaller"
+                    raise refused(f"it has {size:,} bytes, and {most}", row)
+        return data
 
     def decode(self, entry: bytes) -> Iterable[Row]:
         """The rows of an entry."""
@@ -123,9 +125,10 @@ class SqliteSink(TableSink):
         Raises:
             SinkError: the database is locked for too long, full, damaged, or refuses a row; it is unchanged.
         """
+        insert = _statement(self._table, self._names, self._names_of_key)
         with self._explained(), self._transaction() as database:
             for chunk in self._chunks(rows):
-                database.executemany(self._insert, chunk)
+                self._write(database, insert, chunk)
             database.execute(f"INSERT OR REPLACE INTO {NUMBERS} VALUES (?, ?)", (part, number))
 
     def forget(self, part: str) -> None:
@@ -159,6 +162,16 @@ class SqliteSink(TableSink):
             if database.in_transaction:
                 database.execute("ROLLBACK")
             raise
+
+    def _write(self, database: sqlite3.Connection, insert: str, rows: Sequence[Row]) -> None:
+        import sqlite3
+
+        taken = iter(list(rows))
+        try:
+            database.executemany(insert, taken)
+        except sqlite3.IntegrityError as error:
+            row = rows[len(rows) - length_hint(taken) - 1]
+            raise RefusedRowError(f"{self._path}: {self._advised(error)}", row) from error
 
     def _check_key(self, database: sqlite3.Connection) -> None:
         """See that the key is one in the table, as SQLite cannot replace a row otherwise."""
@@ -204,6 +217,17 @@ class SqliteSink(TableSink):
         if code == sqlite3.SQLITE_CONSTRAINT:
             return f"table {self._table!r} refuses a row: {error}; nothing of its transaction was applied"
         return str(error)
+
+
+def _unfit(values: Sequence[object]) -> str:
+    """What is wrong with a value of a column, in any table; empty if nothing is."""
+    classes = set(map(type, values))
+    if not classes <= _CLASSES:
+        found = ", ".join(sorted(cls.__name__ for cls in classes - _CLASSES))
+        return f"has a value of class {found}, which SQLite does not take: make it a number, text or bytes"
+    if int in classes and not is_within(values):
+        return "has a whole number of more than 64 bits: make it text first"
+    return NO_TEXT if str in classes and not is_text(values) else ""
 
 
 def _quoted(name: str) -> str:

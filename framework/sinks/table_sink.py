@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -44,6 +44,9 @@ class TableSink(TransactionalSink):
         self._table = table
         self._columns = columns
         self._key = [key] if isinstance(key, str) else list(key or ())
+        self._names: list[str] = []
+        """The columns of the rows that are applied, which another run may have taken."""
+        self._names_of_key: list[str] = []
         for name in self._key:
             if columns is not None and name not in columns:
                 raise SinkError(f"key: {unknown('column', name, columns)}")
@@ -54,16 +57,38 @@ class TableSink(TransactionalSink):
         Raises:
             SinkError: it has not, or there is no connection.
         """
+        super().initialize(storm_conf, context)
+        self.apply_as(self.layout)
+        try:
+            self._patiently(self.connect)
+        except BaseException:
+            self.close()
+            raise
+
+    def choose(self, context: Mapping[str, Any]) -> None:
+        """As in the base class; a key that is no column is refused as well."""
         self._chosen = Chosen(context, self._columns)
         for name in self._key:
             if name not in self._chosen.names:
                 raise SinkError(f"key: {unknown('column', name, self._chosen.names)}")
-        super().initialize(storm_conf, context)
-        try:
-            self.connect()
-        except BaseException:
-            self.close()
-            raise
+
+    @property
+    def layout(self) -> Mapping[str, Any]:
+        """As in the base class."""
+        return {"columns": list(self._chosen.names), "key": list(self._key)}
+
+    def takes_up(self, layout: Mapping[str, Any]) -> bool:
+        """The order of columns does not matter: each value goes to the column of its name."""
+        ours = self.layout
+        return all(sorted(ours[name]) == sorted(layout.get(name, ())) for name in ours)
+
+    def apply_as(self, layout: Mapping[str, Any]) -> None:
+        """Rows go to the columns that they were taken for."""
+        self._names, self._names_of_key = list(layout["columns"]), list(layout["key"])
+
+    def _part(self, index: int, name: tuple[str, str] | None = None) -> str:
+        """One database may hold the numbers of several tables, which one sink has written in turn."""
+        return f"{self._table} of {super()._part(index, name)}"
 
     def connect(self) -> None:
         """Connect, and see that the table is as it must be."""
@@ -75,7 +100,7 @@ class TableSink(TransactionalSink):
 
     def _chunks(self, rows: Iterator[Row]) -> Iterator[Sequence[Row]]:
         """Rows in the portions that the database gets; of those with one key, the last of a portion."""
-        indices = [self._chosen.names.index(name) for name in self._key]
+        indices = [self._names.index(name) for name in self._names_of_key]
         while chunk := list(islice(rows, ROWS_AT_ONCE)):
             yield _last_of_each(chunk, indices) if indices else chunk
 

@@ -3,19 +3,44 @@
 from __future__ import annotations
 
 import itertools
+import json
 import pickle
-from collections.abc import Iterable, Iterator, Sequence
+import time
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, TypeVar
 
 from framework.components.component import tasks_of
-from framework.errors import InternalError, SinkError
+from framework.errors import InternalError, RefusedRowError, SinkError, TransientError
+from framework.sinks.arrival import shown
 from framework.sinks.ends import checkpoint_of, end_number, is_end, refuse_more
 from framework.sinks.sink import Row, Sink
-from framework.sinks.staging import Stage
+from framework.sinks.staging import (
+    Label,
+    Stage,
+    entries_in,
+    files_in,
+    has_rows,
+    is_in_use_here,
+    label_of,
+    way_out,
+)
 
-FORMER_ID: Final = "viperstorm.sink.former.id"
-"""The configuration key that tells a sink its id in the run that this one goes on from, if it was another."""
+FORMER: Final = "viperstorm.sink.former"
+"""The configuration key that tells a sink its `Former` in the run that this one goes on from, as a list."""
+RETRY_SECS: Final = "viper.sink.retry.secs"
+_LONGEST_PAUSE_S: Final = 5.0
+
+T = TypeVar("T")
+
+
+class Former(NamedTuple):
+    """The name of a sink, and the number of its tasks, in the run that this one goes on from."""
+
+    topology: str
+    component: str
+    tasks: int
 
 
 class TransactionalSink(Sink):
@@ -41,6 +66,8 @@ class TransactionalSink(Sink):
     """Whether rows are applied at any time, as no checkpoints are made; it is set before `initialize`."""
     keeps_leftovers = True
     """Whether what a killed run without checkpoints had taken is applied when the next one starts."""
+    form = "pickle"
+    """How entries are encoded, for those who read them without the sink."""
 
     def __init__(self, staging: str | None = None) -> None:
         super().__init__()
@@ -48,8 +75,10 @@ class TransactionalSink(Sink):
         self._open_stage: Stage | None = None
         self._applied_number: int | None = None
         self._task_index = 0
-        self._former_id: str | None = None
-        """Of the sink in the run that this one goes on from, where it was another one."""
+        self._former: Former | None = None
+        """The sink in the run that this one goes on from, as far as that is known."""
+        self._retry_secs = 0.0
+        """How long the target may be away."""
         self._apply_failed = False
         self._has_set_out = False
         self._has_all = False
@@ -70,6 +99,10 @@ class TransactionalSink(Sink):
             part: the name of the task's part of the sink.
             number: is greater than all before, since `forget`.
             rows: in the order in which they were taken; there may be more than memory holds.
+
+        Raises:
+            TransientError: the target is away for a moment. `applied` tells then whether rows and number are
+                there all the same; if not, it is called once more.
         """
         raise NotImplementedError(f"{type(self).__name__} must define apply(self, part, number, rows)")
 
@@ -79,13 +112,47 @@ class TransactionalSink(Sink):
 
     # -- what it may define
 
+    @property
+    def target(self) -> str:
+        """Where rows go, in words that are the same in every run that writes there.
+
+        Staged rows and checkpoints keep it, and are not taken by a sink with another one. By default it is
+        the name of the class, and a checksum of the arguments that the sink was made with.
+        """
+        told = json.dumps(self._arguments, default=lambda value: type(value).__name__, sort_keys=True)
+        return f"{type(self).__name__} with arguments {zlib.crc32(told.encode(errors='replace')):08x}"
+
+    @property
+    def layout(self) -> Mapping[str, Any]:
+        """How rows are written there, such as the names of columns, as JSON can hold it; see `choose`."""
+        return {}
+
+    def takes_up(self, layout: Mapping[str, Any]) -> bool:
+        """True if what was written by another layout can be continued by this sink's."""
+        return layout == self.layout
+
+    def apply_as(self, layout: Mapping[str, Any]) -> None:
+        """The rows that `apply` gets next were taken by a sink of another layout.
+
+        Raises:
+            SinkError: they cannot be written by this one.
+        """
+        if layout != self.layout:
+            before, now = json.dumps(layout), json.dumps(self.layout)
+            raise SinkError(f"rows were taken for {before}, and this sink writes {now}: run it as it was")
+
     def encode(self, rows: Sequence[Row]) -> bytes:
         """Rows as an entry of the staged file; refuses those that cannot be applied.
 
         Raises:
             SinkError: such a row.
         """
-        return pickle.dumps(list(rows), protocol=pickle.HIGHEST_PROTOCOL)
+        try:
+            return pickle.dumps(list(rows), protocol=pickle.HIGHEST_PROTOCOL)
+        except Exception as error:  # whatever a class raises whose values are pickled
+            raise SinkError(
+                f"a row cannot be staged: {type(error).__name__}: {error}; make it plain values first"
+            ) from error
 
     def decode(self, entry: bytes) -> Iterable[Row]:
         """What `apply` gets of an entry."""
@@ -108,11 +175,28 @@ class TransactionalSink(Sink):
         Raises:
             SinkError: it cannot be written to, or another run uses it.
         """
+        self.choose(context)
         tasks = tasks_of(self.component_name, context)
         self._task_index = tasks.index(self.task_id) if self.task_id in tasks else 0
         self._task_count = max(len(tasks), 1)
-        self._former_id = storm_conf.get(FORMER_ID)
+        self._components = frozenset(context.get("task->component", {}).values())
+        self.become_task(self._task_index, self._task_count)
+        self._former = Former(*storm_conf[FORMER]) if storm_conf.get(FORMER) else None
+        self._retry_secs = float(storm_conf.get(RETRY_SECS) or 0.0)
         self._open_stage = Stage(self._staging_folder(self._task_index), eager=self.eager)
+        self._check_label(self._open_stage)
+        if not has_rows(self._open_stage.folder):
+            self._open_stage.mark(self._label())
+
+    def choose(self, context: Mapping[str, Any]) -> None:
+        """Find the columns that are written, by the fields of what comes; `layout` is known from here on.
+
+        Raises:
+            SinkError: there are no such fields.
+        """
+
+    def become_task(self, index: int, count: int) -> None:
+        """The sink is one of so many tasks: where each has a target of its own, it is known then."""
 
     def consume(self, rows: Sequence[Row]) -> None:
         """Stage some rows."""
@@ -131,7 +215,7 @@ class TransactionalSink(Sink):
             stage.close()
             return
         if self.keeps_leftovers and not self._apply_failed and stage.rows:
-            self._open_stage = stage
+            self._open_stage, self._retry_secs = stage, 0.0
             try:
                 self.apply_staged()
             except SinkError as error:
@@ -173,16 +257,19 @@ class TransactionalSink(Sink):
         Raises:
             SinkError: the target has another state, and cannot be brought to this one.
         """
-        if last_id is not None and self._former_id is not None:
-            for index in self._indexes_before(self._former_id):
-                self._take_over(self._former_id, index, last_id)
+        if last_id is None:
+            self._adopt()
+        elif self._former_name is not None:
+            for index in self._indexes_before(self._former_name):
+                self._take_over(self._former_name, index, last_id)
         if last_id and self.scales:
             self._refuse_other_tasks()
         self._applied_number = self._set_out(self.part, self._opened, last_id)
         for part, stage in self._of_former_tasks() if self.scales else ():
             self._set_out(part, stage, last_id)
-            self.forget(part)
+            self._forgotten(part)
             stage.delete()
+        self._opened.mark(self._label())
         self._has_set_out = True
 
     @property
@@ -209,7 +296,7 @@ class TransactionalSink(Sink):
 
     def recover(self) -> None:
         """The task goes on in the same run, after its component or its process was made anew."""
-        self._applied_number = self.applied(self.part)
+        self._applied_number = self._noted(self.part)
         self._has_all = is_end(self._applied_number or 0)
         self._has_set_out = True
 
@@ -272,43 +359,194 @@ class TransactionalSink(Sink):
             raise SinkError(f"{type(self).__name__} is not initialized: call super().initialize(...)")
         return self._open_stage
 
-    def _part(self, index: int, id: str | None = None) -> str:
-        return f"{self.topology_name}/{id or self.component_name}/{index}"
+    @property
+    def _name(self) -> tuple[str, str]:
+        return self.topology_name, self.component_name
 
-    def _staging_folder(self, index: int, id: str | None = None) -> Path:
-        name = "-".join(filter(None, (self.topology_name, id or self.component_name))) or type(self).__name__
-        safe = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name)
-        return self._staging / f"{safe}.{index}"
+    @property
+    def _former_name(self) -> tuple[str, str] | None:
+        """The name in the run that this one goes on from, if it was another."""
+        name = None if self._former is None else (self._former.topology, self._former.component)
+        return None if name == self._name else name
+
+    def _part(self, index: int, name: tuple[str, str] | None = None) -> str:
+        topology, component = name or self._name
+        return f"{topology}/{component}/{index}"
+
+    def _staging_folder(self, index: int, name: tuple[str, str] | None = None) -> Path:
+        """A folder for the rows of one task for one target, whatever the names have in them."""
+        joined = "-".join(filter(None, name or self._name)) or type(self).__name__
+        safe = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in joined)
+        mark = zlib.crc32("\0".join((*(name or self._name), self.target)).encode(errors="replace"))
+        return self._staging / f"{safe}.{mark:08x}.{index}"
+
+    def _label(self) -> Label:
+        topology, component = self._name
+        index, form = self._task_index, self.form
+        return Label(topology, component, index, self.part, self.target, dict(self.layout), form)
+
+    def _check_label(self, stage: Stage) -> None:
+        """Refuse rows of which nobody knows where they belong, or that belong elsewhere.
+
+        Raises:
+            SinkError: there are such rows.
+        """
+        found = stage.label
+        before = self._staging / stage.folder.name.replace(stage.folder.name.split(".")[-2] + ".", "", 1)
+        for folder, is_known in ((stage.folder, found is not None), (before, False)):
+            if not is_known and has_rows(folder):
+                stage.close()
+                raise SinkError(
+                    f"{folder} has rows that another version of ViperStorm has staged: let that version run "
+                    "once more with the same target, or move the folder elsewhere"
+                )
+        if found is not None and found.target != self.target and has_rows(stage.folder):
+            stage.close()
+            raise SinkError(
+                f"{stage.folder} has rows that were staged for {found.target}, and this sink writes to "
+                f"{self.target}: {way_out(stage.folder)}"
+            )
+
+    def _adopt(self) -> None:
+        """Apply what killed runs of other names have left for this target, and say what waits for others."""
+        if self.scales and self._task_index:
+            return
+        for folder in sorted(self._staging.iterdir()):
+            try:
+                label = label_of(folder)
+            except SinkError as error:
+                self.logger.warning("%s", error)
+                continue
+            if label is None or is_in_use_here(folder) or not has_rows(folder):
+                continue
+            if label.target == self.target:
+                if label.topology != self.topology_name or label.component not in self._components:
+                    self._adopt_from(folder, label)
+            elif (label.topology, label.component) == self._name:
+                self.logger.warning(
+                    "%s has rows that an earlier run has staged for %s, and this one writes to %s: a run of "
+                    "this name that writes there applies them; %s",
+                    *(folder, label.target, self.target, way_out(folder)),
+                )
+
+    def _adopt_from(self, folder: Path, label: Label) -> None:
+        if not any(path.name.endswith(".eager") for path in files_in(folder)):
+            return  # they wait for a run that goes on from a checkpoint
+        try:
+            stage = Stage(folder, eager=True)
+        except SinkError as error:
+            self.logger.warning("%s", error)
+            return
+        if self.keeps_leftovers:
+            self._apply_leftovers(label.part, stage)
+            self._forgotten(label.part)
+        stage.delete()
+
+    def _apply_leftovers(self, part: str, stage: Stage) -> None:
+        """Apply what a killed run without checkpoints had taken."""
+        applied = self._noted(part)
+        if numbers := stage.leftovers(applied or 0):
+            self.logger.warning("%s: applying rows that an earlier run had taken when it was killed", part)
+            for number in numbers:
+                self._apply_cut(part, stage, number, applied)
 
     def _apply_cut(self, part: str, stage: Stage, number: int, applied: int | None) -> None:
         if applied is None or applied < number:
-            rows = itertools.chain.from_iterable(map(self.decode, stage.entries(number)))
             try:
-                self.apply(part, number, rows)
+                self.apply_as(self.layout if stage.label is None else stage.label.layout)
+                self._apply_patiently(part, number, stage)
+            except InternalError:
+                raise
+            except Exception as error:
+                self._apply_failed = True
+                raise self._explained_failure(error, stage) from error
             except BaseException:
                 self._apply_failed = True
                 raise
+            finally:
+                self.apply_as(self.layout)
         stage.remove(number)
+
+    def _explained_failure(self, error: Exception, stage: Stage) -> SinkError:
+        """An error of the target, with what waits for it, and what can be done about that."""
+        told = str(error) if isinstance(error, SinkError) else f"{type(error).__name__}: {error}"
+        waiting = f"{stage.all_rows:,} rows stay staged in {stage.folder}"
+        if isinstance(error, TransientError):
+            waited = f"it was tried again for {self._retry_secs:g} s ({RETRY_SECS})"
+            once = "once it answers, run again, or go on from the last checkpoint"
+            return SinkError(f"{told}; {waited}, and {waiting}: {once}")
+        if isinstance(error, RefusedRowError):
+            told = f"{told}; {_placed(error.row, self._staged_rows(stage))}"
+        return SinkError(
+            f"{told}; {waiting}, and the next run applies them once the target takes them; "
+            f"{way_out(stage.folder)}"
+        )
+
+    def _staged_rows(self, stage: Stage) -> Iterator[Row]:
+        for path in files_in(stage.folder):
+            for entry, _ in entries_in(path):
+                yield from self.decode(entry)
+
+    # -- a target that is away for a moment
+
+    def _apply_patiently(self, part: str, number: int, stage: Stage) -> None:
+        def apply() -> None:
+            rows = itertools.chain.from_iterable(map(self.decode, stage.entries(number)))
+            self.apply(part, number, rows)
+
+        def apply_again() -> None:
+            # The answer to a commit may be what was lost.
+            if (self.applied(part) or 0) < number:
+                apply()
+
+        self._patiently(apply, apply_again)
+
+    def _noted(self, part: str) -> int | None:
+        return self._patiently(lambda: self.applied(part))
+
+    def _forgotten(self, part: str) -> None:
+        self._patiently(lambda: self.forget(part))
+
+    def _patiently(self, call: Callable[[], T], again: Callable[[], T] | None = None) -> T:
+        """Call something of the target, and once more while that is away, for as long as it may be.
+
+        Args:
+            call: is called first.
+            again: is called afterwards; the same by default.
+
+        Raises:
+            TransientError: it was away for too long.
+        """
+        since_s, pause_s = time.monotonic(), 0.1
+        while True:
+            try:
+                return call()
+            except TransientError as error:
+                left_s = since_s + self._retry_secs - time.monotonic()
+                if left_s <= 0:
+                    raise
+                if call is not again:
+                    self.logger.warning("%s; trying again for up to %g s", error, self._retry_secs)
+                call = again = again or call
+                time.sleep(min(pause_s, left_s))
+                pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+
+    # -- where a run begins
 
     def _set_out(self, part: str, stage: Stage, last_id: int | None) -> int | None:
         """Bring a part to the state that a run begins with; returns the number that is applied then."""
         if last_id is not None:
             stage.drop_open()
             return self._resumed(part, stage, last_id)
-        stage.discard_others()
-        if self.keeps_leftovers and self.eager and (stage.rows or stage.cuts):
-            self.logger.warning("%s: applying rows that an earlier run had taken when it was killed", part)
-            applied = self.applied(part)
-            stage.cut(max([applied or 0, *stage.cuts]) + 1)
-            for number in stage.cuts:
-                self._apply_cut(part, stage, number, applied)
+        if self.keeps_leftovers:
+            self._apply_leftovers(part, stage)
         stage.discard()
-        self.forget(part)
+        self._forgotten(part)
         return None
 
     def _resumed(self, part: str, stage: Stage, last_id: int) -> int:
         """Bring a part to the state that it had at a checkpoint; returns its number."""
-        applied = self.applied(part)
+        applied = self._noted(part)
         if applied is not None and is_end(applied) and checkpoint_of(applied) <= last_id:
             self._has_all, self._left_out = True, stage.noted(last_id)
             return applied
@@ -335,50 +573,59 @@ class TransactionalSink(Sink):
         found = "nothing" if applied is None else f"only rows up to checkpoint {applied}"
         raise SinkError(
             f"{part}: the run goes on from checkpoint {last_id}, but {found} is applied there, and the rows "
-            f"in between are not staged in {stage.folder}: is this the same target and folder as before?"
+            f"in between are not staged in {stage.folder}: is this the same target and folder as before, and "
+            "has no other run gone on from there, or begun anew, since?"
         )
 
-    def _take_over(self, id: str, index: int, last_id: int) -> None:
-        """Bring a part to its state at a checkpoint that it has written under the sink's former id.
+    def _take_over(self, name: tuple[str, str], index: int, last_id: int) -> None:
+        """Bring a part to its state at a checkpoint that it has written under the sink's former name.
 
         The number is noted under the new name before it is forgotten under the old one, so a run that is
         killed in between finds one of them, and ends what this one has begun.
         """
-        before, part = self._part(index, id), self._part(index)
-        stage = Stage(self._staging_folder(index, id), eager=self.eager)
-        if stage.cuts or self.applied(before) is not None:
+        before, part = self._part(index, name), self._part(index)
+        stage = Stage(self._staging_folder(index, name), eager=self.eager)
+        if stage.cuts or self._noted(before) is not None:
             number = self._set_out(before, stage, last_id)
-            if number is not None and self.applied(part) != number:
-                self.apply(part, number, iter(()))
+            if number is not None and self._noted(part) != number:
+                self._patiently(lambda: self.apply(part, number, iter(())))
             if self.scales:  # otherwise a target has one number, whatever the sink is called
-                self.forget(before)
+                self._forgotten(before)
         stage.delete()
 
-    def _indexes_before(self, id: str) -> list[int]:
-        """The parts under a former id that are this task's to take over: its own, and those of tasks that
+    def _indexes_before(self, name: tuple[str, str]) -> list[int]:
+        """The parts under a former name that are this task's to take over: its own, and those of tasks that
         this run no longer has."""
-        others = [index for index in self._former_indexes(id) if index % self._task_count == self._task_index]
-        return [self._task_index, *others]
+        ours, count = self._task_index, self._task_count
+        return [ours, *(index for index in self._former_indexes(name) if index % count == ours)]
 
     scales = True
     """Whether several tasks may become more or fewer between two runs, as all write into one target."""
 
     def _refuse_other_tasks(self) -> None:
         """Refuse another number of tasks where one has applied everything: others would get its rows."""
-        applied = [self.applied(self._part(index)) for index in range(self._task_count)]
-        changed = None in applied or self._former_indexes()
+        count = self._task_count if self._former is None else self._former.tasks
+        indexes = range(max(count, self._task_count))
+        applied = [self._noted(self._part(index)) for index in indexes]
+        if self._former_name is not None:
+            applied += [self._noted(self._part(index, self._former_name)) for index in indexes]
+        changed = count != self._task_count
+        if self._former is None:
+            changed = None in applied or bool(self._former_indexes())
         if changed and any(number is not None and is_end(number) for number in applied):
+            expected = "as many tasks as before" if self._former is None else f"{count} tasks, as before"
             raise SinkError(
-                f"{self.part}: the run before was killed at its end, when some tasks had applied everything: "
-                f"go on with as many tasks as before, and not with {self._task_count}"
+                f"{self.part}: some tasks have applied all rows up to the end of the input, and others have "
+                f"not: go on with {expected}, and not with {self._task_count}"
             )
 
     def _is_new_task(self) -> bool:
         """Whether this run has more tasks than the one before: others have applied rows."""
         if not self.scales or self._task_index == 0:
             return False
-        ids = [self._former_id] if self._former_id is not None else []  # first, as it is forgotten last
-        return any(self.applied(self._part(0, id)) is not None for id in [*ids, self.component_name])
+        if self._former is not None:
+            return self._task_index >= self._former.tasks
+        return self._noted(self._part(0)) is not None
 
     def _of_former_tasks(self) -> Iterator[tuple[str, Stage]]:
         """The parts of tasks that this run no longer has, as far as they are this task's to take over."""
@@ -386,9 +633,16 @@ class TransactionalSink(Sink):
             if index % self._task_count == self._task_index:
                 yield self._part(index), Stage(self._staging_folder(index), eager=self.eager)
 
-    def _former_indexes(self, id: str | None = None) -> list[int]:
+    def _former_indexes(self, name: tuple[str, str] | None = None) -> list[int]:
         """The indexes of tasks that this run no longer has, and that have staged rows once."""
-        base = self._staging_folder(0, id)
+        base = self._staging_folder(0, name)
         stem = base.name.removesuffix("0")
         found = [folder.name.removeprefix(stem) for folder in base.parent.glob(f"{stem}*")]
         return sorted(int(name) for name in found if name.isdecimal() and int(name) >= self._task_count)
+
+
+def _placed(row: Row, rows: Iterable[Row]) -> str:
+    """The number of a row among those that are staged, and the row."""
+    found = next((number for number, other in enumerate(rows, 1) if tuple(other) == row), None)
+    number = "" if found is None else f", number {found:,} of those that are staged"
+    return f"the row is {shown(row)}{number}"

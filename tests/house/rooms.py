@@ -37,7 +37,7 @@ ORDERS: Mapping[str, Rows] = {
         ("controllers", "instantiate", "windows"),
         (
             *("arguments", "breakpoints", "config", "importing", "lifeline", "prints"),
-            *("programs", "render", "routing", "state", "tables", "tracebacks"),
+            *("programs", "render", "routing", "sealing", "state", "tables", "tracebacks"),
         ),
         ("observing", "optimizing"),
         ("costs",),

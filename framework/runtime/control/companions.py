@@ -15,6 +15,7 @@ from framework.prints import prints_to_stderr
 from framework.runtime.control.stop import StopSignal
 from framework.runtime.hosts.registry import make_host
 from framework.runtime.hosts.user_errors import user_errors
+from framework.sinks import TransactionalSink
 
 
 @contextmanager
@@ -49,8 +50,19 @@ def partitioned_spouts(plan: Plan) -> Mapping[str, PartitionedSpout]:
     return {spout: _made(plan, spout) for spout in spouts}
 
 
+def transactional_sinks(plan: Plan) -> Mapping[str, TransactionalSink]:
+    """An instance of each transactional sink, not initialized, by its id.
+
+    Raises:
+        ComponentError: a constructor raised.
+    """
+    bolts = [bolt.id for bolt in plan.topology.bolts if plan.traits[bolt.id].goes_back]
+    made = {bolt: _made(plan, bolt) for bolt in bolts}
+    return {bolt: sink for bolt, sink in made.items() if isinstance(sink, TransactionalSink)}
+
+
 def _entered(plan: Plan, spout: str, stack: ExitStack) -> Mapping[str, Any]:
-    made = _made(plan, spout)
+    made: PartitionedSpout = _made(plan, spout)
     try:
         with prints_to_stderr():
             return stack.enter_context(made.companion(plan.confs[spout]))
@@ -61,9 +73,8 @@ def _entered(plan: Plan, spout: str, stack: ExitStack) -> Mapping[str, Any]:
         raise ComponentError(spout, plan.tasks_of(spout)[0].id, "companion", detail) from error
 
 
-def _made(plan: Plan, spout: str) -> PartitionedSpout:
+def _made(plan: Plan, component: str) -> Any:
     topology = plan.topology
     with prints_to_stderr():
-        host = make_host(topology.component(spout), plan.tasks_of(spout)[0], Beans(topology.beans))
-    made: PartitionedSpout = host.component
-    return made
+        host = make_host(topology.component(component), plan.tasks_of(component)[0], Beans(topology.beans))
+    return host.component

@@ -241,6 +241,12 @@ class CheckpointCommits(SinkCommits):
         self.consuming()
         self._call("cut", lambda: self._found().cut(number))
 
+    @property
+    def described(self) -> dict[str, object]:
+        """Where the sink writes, and how, as a checkpoint keeps it."""
+        sink = self._found()
+        return {"target": sink.target, "layout": dict(sink.layout)}
+
     def complete(self, number: int) -> None:
         """The checkpoint exists.
 

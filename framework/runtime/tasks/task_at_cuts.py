@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from framework.checkpoints.targets import SINK
 from framework.runtime.control.cut_record import Proposal, Purpose
 from framework.runtime.tasks.agenda import Agenda, Entry
 from framework.runtime.tasks.bolt_cut import BoltCut
@@ -27,7 +28,10 @@ class TaskAtCuts(Task):
 
     def save(self) -> dict[str, Any]:
         """As in the base class."""
-        return {**super().save(), "agenda": self._agenda.save(), "tick": self._parts.interludes.number}
+        saved = {**super().save(), "agenda": self._agenda.save(), "tick": self._parts.interludes.number}
+        if isinstance(self._parts.commits, CheckpointCommits):
+            saved[SINK] = self._parts.commits.described
+        return saved
 
     def cut(self, number: int) -> None:
         """As in the base class."""

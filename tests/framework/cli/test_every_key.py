@@ -95,6 +95,7 @@ ENDS: Mapping[str, tuple[Any, ...]] = {
     "viper.restart.window.secs": (SHORT, LONG, HUGE),
     "viper.sink.apply.rows": (1, HUGE),
     "viper.sink.apply.secs": (SHORT, LONG, HUGE),
+    "viper.sink.retry.secs": (0, LONG, HUGE),
     "viper.tracked.max": (1, 2**21),
     "viper.emit.undeclared": ("warn", "error"),
     "topology.name": ("x", "two words", "x" * 5000, None),

@@ -1,0 +1,122 @@
+"""Facts about databases that SQLAlchemy reaches: which values they never take, and which errors pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from framework.sinks.arrival import NO_TEXT, Check, is_text, is_within
+
+if TYPE_CHECKING:
+    import sqlalchemy as sa
+
+_PASSING_STATES: Final = ("08", "40001", "40P01", "53300", "53400", "55P03", "57P01", "57P02", "57P03")
+"""Beginnings of SQL states: lost connections, deadlocks, too many of them, a server that starts or stops."""
+_PASSING_NUMBERS: Final = frozenset({1040, 1053, 1205, 1213, 2002, 2003, 2006, 2013})
+"""The same as MySQL numbers it."""
+_PASSING_WORDS: Final = (
+    *("connection refused", "starting up", "shutting down", "recovery mode", "too many clients"),
+    *("closed the connection", "terminating connection", "connection reset", "timed out", "timeout expired"),
+    *("no such file or directory", "connection is lost", "connection is closed", "database is locked"),
+)
+"""What drivers say that give no number, as libpq when it connects."""
+
+
+def is_transient(error: sa.exc.SQLAlchemyError) -> bool:
+    """True if the same may succeed a moment later, as the database restarts or somebody else holds a lock."""
+    import sqlalchemy as sa
+
+    if not isinstance(error, sa.exc.DBAPIError):
+        return False
+    if error.connection_invalidated:
+        return True
+    cause: Any = error.orig
+    state = getattr(cause, "sqlstate", None) or getattr(cause, "pgcode", None)
+    if state:
+        return str(state).startswith(_PASSING_STATES)
+    if not isinstance(error, sa.exc.OperationalError | sa.exc.InterfaceError):
+        return False
+    number = next(iter(getattr(cause, "args", ())), None)
+    text = str(cause).lower()
+    return number in _PASSING_NUMBERS or any(words in text for words in _PASSING_WORDS)
+
+
+def check_of(column: sa.types.TypeEngine[Any], dialect: sa.Dialect) -> Check:
+    """A check of the values of a column, for those that the database or its driver never takes.
+
+    Args:
+        column: its type.
+        dialect: of the database.
+    """
+    bind = column.dialect_impl(dialect).bind_processor(dialect)
+    is_postgres, is_sqlite = dialect.name == "postgresql", dialect.name == "sqlite"
+    bounds = _bounds(column, is_postgres)
+    takes = _classes(dialect)
+
+    def check(values: Sequence[object]) -> str:
+        if not is_text(values):
+            return NO_TEXT
+        if is_postgres and any(isinstance(value, str) and "\0" in value for value in values):
+            return "has the character NUL, which PostgreSQL takes in no text: remove it first"
+        if bounds is not None and not is_within(values, *bounds):
+            least, greatest = bounds
+            return f"has a whole number that is not between {least} and {greatest}: make the column wider"
+        try:
+            bound = values if bind is None else [None if value is None else bind(value) for value in values]
+        except Exception as error:  # whatever a type of a user's own raises
+            return f"has a value that {column!r} does not take: {type(error).__name__}: {error}"
+        if is_sqlite and not is_within(bound):
+            return "has a whole number of more than 64 bits: make it text first"
+        for cls in dict.fromkeys(map(type, bound)):
+            if not takes(cls):
+                return (
+                    f"has a value of class {cls.__name__}, which {dialect.driver} does not take: make it a "
+                    "number, text or bytes first"
+                )
+        return ""
+
+    return check
+
+
+def _bounds(column: sa.types.TypeEngine[Any], is_postgres: bool) -> tuple[int, int] | None:
+    """The least and the greatest whole number of a column; None if it holds others than whole numbers."""
+    import sqlalchemy as sa
+
+    if not isinstance(column, sa.Integer):
+        return None
+    if not is_postgres:
+        return -(2**63), 2**64 - 1  # MySQL has columns without a sign
+    bits = 16 if isinstance(column, sa.SmallInteger) else 64 if isinstance(column, sa.BigInteger) else 32
+    return -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
+
+
+def _classes(dialect: sa.Dialect) -> Callable[[type], bool]:
+    """A function that says whether the driver takes values of a class; it does where that is not known."""
+    known: dict[type, bool] = {}
+    if dialect.driver == "pysqlite":
+        import sqlite3
+
+        # What a program has registered with sqlite3, which its types do not declare.
+        adapters: Mapping[tuple[type, type], object] = getattr(sqlite3, "adapters", {})
+        plain = (int, float, str, bytes, bytearray, memoryview, type(None))
+
+        def takes_sqlite(cls: type) -> bool:
+            adapted = (cls, sqlite3.PrepareProtocol) in adapters or hasattr(cls, "__conform__")
+            return adapted or issubclass(cls, plain)
+
+        return takes_sqlite
+    if dialect.driver != "psycopg":
+        return lambda _cls: True
+    import psycopg
+    from psycopg.adapt import PyFormat
+
+    def takes_psycopg(cls: type) -> bool:
+        if cls not in known:
+            try:
+                psycopg.adapters.get_dumper(cls, PyFormat.AUTO)
+                known[cls] = True
+            except psycopg.ProgrammingError:
+                known[cls] = False
+        return known[cls]
+
+    return takes_psycopg
