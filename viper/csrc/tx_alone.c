@@ -45,15 +45,28 @@ int tx_know_alone(Recorder *self, const vp_tx *tx)
     return 0;
 }
 
-/* The transaction whose turn it is, if it is a function's that was recorded; NULL with an error set. */
-static vp_tx *waiting_alone(const Recorder *self)
+/* The first transaction of the log that is not evaluated, if it is a function's that was recorded; else NULL. */
+static vp_tx *known_alone(const Recorder *self)
 {
     uint64_t at = vp_txlog_evaluated(self->log);
     vp_tx *tx = at < self->placed ? vp_txlog_tx(self->log, &at) : NULL;
-    if (tx != NULL && tx->kind == VP_TX_ALONE && self->next_function < PyList_GET_SIZE(self->functions))
-        return tx;
-    PyErr_SetString(PyExc_RuntimeError, "no function of this task's is to run alone now");
-    return NULL;
+    return tx != NULL && tx->kind == VP_TX_ALONE && self->next_function < PyList_GET_SIZE(self->functions) ? tx : NULL;
+}
+
+/* A successor may repeat less at once than its predecessor had published, and what it repeats waits for the function: so
+ * it may not wait until it has repeated all. Nobody evaluates beyond a function, so that is the first one that comes. */
+int tx_may_run_alone(const Recorder *self)
+{
+    return self->at >= self->replay_end || known_alone(self) != NULL;
+}
+
+/* The transaction whose turn it is, if it is a function's that was recorded; NULL with an error set. */
+static vp_tx *waiting_alone(const Recorder *self)
+{
+    vp_tx *tx = known_alone(self);
+    if (tx == NULL)
+        PyErr_SetString(PyExc_RuntimeError, "no function of this task's is to run alone now");
+    return tx;
 }
 
 PyObject *tx_next_alone(Recorder *self, PyObject *ignored)

@@ -329,6 +329,8 @@ PyObject *tx_alone(Recorder *self, PyObject *const *args, Py_ssize_t count);
 PyObject *tx_next_alone(Recorder *self, PyObject *ignored);
 PyObject *tx_note_alone(Recorder *self, PyObject *args);
 int tx_know_alone(Recorder *self, const vp_tx *tx);
+/* Whether a function of the task's whose turn comes can be run here. */
+int tx_may_run_alone(const Recorder *self);
 /* What came of the next one; NULL with an error set. */
 PyObject *tx_alone_result(Recorder *self, const vp_tx *tx);
 

@@ -87,6 +87,12 @@ static PyObject *is_replaying(Recorder *self, void *ignored)
     return PyBool_FromLong(self->at < self->replay_end);
 }
 
+static PyObject *may_run_alone(Recorder *self, void *ignored)
+{
+    (void)ignored;
+    return PyBool_FromLong(tx_may_run_alone(self));
+}
+
 static PyObject *in_flight(Recorder *self, void *ignored)
 {
     (void)ignored;
@@ -275,6 +281,7 @@ static PyGetSetDef recorder_getset[] = {
     {"called_back", (getter)called_back, NULL, "Byte counter of the log up to which all was called back.", NULL},
     {"pending", (getter)pending, NULL, "Bytes of a predecessor's transactions that were not recorded again yet.", NULL},
     {"is_replaying", (getter)is_replaying, NULL, "Whether there are any.", NULL},
+    {"may_run_alone", (getter)may_run_alone, NULL, "Whether a function of the task's whose turn comes can be run here.", NULL},
     {"in_flight", (getter)in_flight, NULL, "Placed tuples that are not called back yet.", NULL},
     {"oldest", (getter)oldest, NULL, "Position of the oldest placed transaction that is not called back; None: there is none.",
      NULL},

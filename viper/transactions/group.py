@@ -161,8 +161,8 @@ class Group:
 
         Args:
             holder: who that is, from 1 on, the same for all threads of a process.
-            me: number of the caller's log; None where it has none, or its Recorder still
-                repeats a predecessor.
+            me: number of the caller's log; None where it has none, or its Recorder's `may_run_alone` is
+                false.
 
         Returns:
             The outcome. For WAITS_ALONE also the log whose function is to run: if that is `me`, nobody

@@ -40,7 +40,8 @@ class Recorder(_rows.Recorder):
     """What a task wants of shared tables.
 
     The log may hold transactions of a predecessor that was killed. Those are compared with what is recorded,
-    and not written again; `is_replaying` is true until all were.
+    and not written again; `is_replaying` is true until all were. Of functions that run
+    alone, a successor has those that it was given once more; `may_run_alone` is true where it has the next.
     """
 
     def __new__(cls, inbox: Inbox, group: Group, log: int) -> Recorder:

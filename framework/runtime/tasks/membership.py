@@ -77,18 +77,23 @@ class Membership:
 
     def evaluate(self) -> None:
         """Evaluate what can be, unless somebody else is at it."""
-        me = None if self.recorder.is_replaying else self._state.number
-        while self._group.is_due(me):
+        while self._group.is_due(me := self._as_who_runs_alone):
             outcome, who = self._group.evaluate(self._state.holder, me)
             if outcome is Outcome.NOTHING:
                 return
-            is_mine = outcome is Outcome.WAITS_ALONE and who == me
-            if is_mine:
+            if outcome is Outcome.WAITS_ALONE and who == me:
                 self._run_alone()
             for bell in self._others:
                 bell.ring()
-            if outcome is Outcome.WAITS_ALONE and not is_mine:
-                return
+
+    @property
+    def _as_who_runs_alone(self) -> int | None:
+        """The number of the task's log, if a function of the task's could run alone now.
+
+        All others wait for that function, and among them may be what a successor is given behind it: so it is
+        asked anew each time.
+        """
+        return self._state.number if self.recorder.may_run_alone else None
 
     def _run_alone(self) -> None:
         """Call the function whose turn it is.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +23,17 @@ class Audit(Bolt):
     tables = [accounts]
 
     def process(self, tup: Any) -> None:
-        def look(view: Any) -> tuple[int, int]:
-            rows = {account: balance for account, balance, _ in view.rows(accounts)}
-            richest = max(rows, key=lambda account: (rows[account], account))
-            if tup.values.number % 5 == 0:
-                view.set(accounts.balance, richest, 0)
-                view.set(accounts.balance, min(rows), view.read(accounts.balance, min(rows)) + rows[richest])
-            if tup.values.number % 7 == 0:
-                raise Abort("seven")
-            return sum(rows.values()), rows[richest]
+        self.alone(tup, partial(self.look, tup))
 
-        self.alone(tup, look)
+    def look(self, tup: Any, view: Any) -> tuple[int, int]:
+        rows = {account: balance for account, balance, _ in view.rows(accounts)}
+        richest = max(rows, key=lambda account: (rows[account], account))
+        if tup.values.number % 5 == 0:
+            view.set(accounts.balance, richest, 0)
+            view.set(accounts.balance, min(rows), view.read(accounts.balance, min(rows)) + rows[richest])
+        if tup.values.number % 7 == 0:
+            raise Abort("seven")
+        return sum(rows.values()), rows[richest]
 
     def process_result(self, tup: Any, result: Any) -> None:
         self.emit([tup.values.number, result.values[0] if result else result.aborted])

@@ -358,6 +358,37 @@ class TestAlone:
         world.settle()
         assert waiting.seen == [4, 1002]
 
+    @pytest.mark.parametrize("at_once", [1, 2])
+    def test_a_successor_runs_what_it_has_though_more_was_told(self, at_once: int) -> None:
+        waiting = Waiting()
+        world = World(SPECS, [LogSpec(0, 0), LogSpec(1, 1)])
+        mine = world.add(waiting, [Fed(Position(index, 0, 0), (1,)) for index in range(5)])
+        other = world.add(places, [Fed(Position(index, 0, 0), ([1],)) for index in range(5)])
+        other.feed(5)
+        mine.feed(5)
+        world.evaluate(other)
+        mine.begin(0)
+        world.settle(at_once)
+        assert waiting.seen == [4, 1001, 1001, 1001, 1001]
+        assert [one.results[0].aborted for one in other.tuples] == ["enough"] * 5
+
+    def test_a_successor_does_not_run_what_it_was_not_given(self) -> None:
+        waiting = Waiting()
+        world = one_task(SPECS, waiting, [(1,), (2,)])
+        member = world.members[0]
+        assert member.recorder.may_run_alone
+        member.feed(2)
+        world.group.evaluate(HOLDER, None)
+        member.begin(0)
+        assert not member.recorder.may_run_alone
+        member.feed(1)
+        assert (member.recorder.is_replaying, member.recorder.may_run_alone) == (True, True)
+        world.evaluate(member)
+        assert waiting.seen == [4]
+        assert (member.recorder.is_replaying, member.recorder.may_run_alone) == (True, False)
+        with pytest.raises(RuntimeError, match="no function of this task's"):
+            member.recorder.run_alone()
+
     def test_what_was_too_large_is_lost_with_its_process(self) -> None:
         waiting = Waiting("x" * 600)
         world = one_task(SPECS, waiting, [(1,)])

@@ -22,6 +22,9 @@ from viper.transactions.recorder import Recorder, View
 Call = tuple[str, Any]
 """("program", a program), ("failed", one that is left by an exception), ("alone", (place, amount))"""
 
+ALL = 1 << 30
+"""As many tuples at once as there are."""
+
 CALLS = st.one_of(
     st.tuples(st.just("program"), programs()),
     st.tuples(st.just("program"), programs()),
@@ -86,7 +89,7 @@ def successor(member: Member) -> None:
     member.begin(member.released)
 
 
-def go(world: World, rhythm: list[tuple[str, int, int]]) -> None:
+def go(world: World, rhythm: list[tuple[str, int, int]], at_once: int) -> None:
     for what, which, count in rhythm:
         member = world.members[which % len(world.members)]
         if what == "feed":
@@ -100,7 +103,7 @@ def go(world: World, rhythm: list[tuple[str, int, int]]) -> None:
             member.tell()
         else:
             successor(member)
-    world.settle()
+    world.settle(at_once)
 
 
 def expected(reference: Reference, kind: str, what: Any) -> tuple[list[Any], str | None] | None:
@@ -115,12 +118,13 @@ def check(
     components: list[int],
     rhythm: list[tuple[str, int, int]],
     log_bytes: int = 8192,
+    at_once: int = ALL,
 ) -> None:
     logs = [LogSpec(component, task) for task, component in enumerate(components[: len(tasks)])]
     world = World(SPECS, logs, log_bytes)
     for tuples in tasks:
         world.add(process, [Fed(one.position, one.values) for one in tuples])
-    go(world, rhythm)
+    go(world, rhythm, at_once)
     order = sorted(
         (one.position, logs[task].component, task, index)
         for task, member in enumerate(world.members)
@@ -140,21 +144,24 @@ def check(
 
 
 SIZES = st.sampled_from([4096, 8192, 65536])
+AT_ONCE = st.sampled_from([1, 2, ALL])
 COMPONENTS = st.lists(st.integers(0, 2), min_size=4, max_size=4)
 
 
 class TestModel:
     @pytest.mark.slow
     @settings(max_examples=150)
-    @given(tasks=tasks(), components=COMPONENTS, rhythm=RHYTHMS)
-    def test_drawn(self, tasks: Any, components: list[int], rhythm: Any) -> None:
-        check(Reference(SPECS), tasks, components, rhythm)
+    @given(tasks=tasks(), components=COMPONENTS, rhythm=RHYTHMS, at_once=AT_ONCE)
+    def test_drawn(self, tasks: Any, components: list[int], rhythm: Any, at_once: int) -> None:
+        check(Reference(SPECS), tasks, components, rhythm, at_once=at_once)
 
     @pytest.mark.slow
     @settings(max_examples=2000)
-    @given(tasks=tasks(), components=COMPONENTS, rhythm=RHYTHMS, log_bytes=SIZES)
-    def test_drawn_at_length(self, tasks: Any, components: list[int], rhythm: Any, log_bytes: int) -> None:
-        check(Reference(SPECS), tasks, components, rhythm, log_bytes)
+    @given(tasks=tasks(), components=COMPONENTS, rhythm=RHYTHMS, log_bytes=SIZES, at_once=AT_ONCE)
+    def test_drawn_at_length(
+        self, tasks: Any, components: list[int], rhythm: Any, log_bytes: int, at_once: int
+    ) -> None:
+        check(Reference(SPECS), tasks, components, rhythm, log_bytes, at_once)
 
 
 # -- planted: a reference that is wrong is told from the right one
@@ -257,7 +264,7 @@ def test_a_wrong_order_is_caught() -> None:
         world = World(SPECS, logs)
         for tuples in tasks:
             world.add(process, [Fed(one.position, one.values) for one in tuples])
-        go(world, rhythm)
+        go(world, rhythm, ALL)
         reference = Reference(SPECS)
         order = sorted(
             (one.position, -logs[task].component, task, index)

@@ -98,22 +98,27 @@ class World:
         return member
 
     def evaluate(self, by: Member | None = None) -> None:
-        """Evaluate all that can be, with the functions that run alone; of members that repeat nothing."""
+        """Evaluate all that can be, with the functions that run alone."""
         for _ in range(10_000):
-            me = None if by is None or by.recorder.is_replaying else by.number
+            me = by.number if by is not None and by.recorder.may_run_alone else None
+            if not self.group.is_due(me):
+                return
             outcome, who = self.group.evaluate(HOLDER, me)
             if outcome is Outcome.WAITS_ALONE and who == me and by is not None:
                 by.recorder.run_alone()
-            elif outcome is not Outcome.PROGRESSED:
-                return
         raise AssertionError("evaluation never ends")
 
-    def settle(self) -> None:
-        """Feed, evaluate and call back until all is done."""
+    def settle(self, at_once: int = 1 << 30) -> None:
+        """Feed, evaluate and call back until all is done.
+
+        Args:
+            at_once: how many tuples a member is given before those before them are called back, as tasks are.
+        """
         for _ in range(1000):
             for member in self.members:
-                if member.fed < len(member.tuples):
-                    member.feed(len(member.tuples) - member.fed)
+                left = len(member.tuples) - member.fed
+                if left and member.fed == member.called:
+                    member.feed(min(left, at_once))
                 member.tell()
             for member in self.members:
                 self.evaluate(member)
