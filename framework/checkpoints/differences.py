@@ -20,7 +20,6 @@ WITHOUT_FINGERPRINTS = ("value", "table", "list", "map", "key-value")
 """Kinds of states that mean what their declaration and users' code say, whatever else there is."""
 _DIGESTS = (
     ("arguments", "arguments"),
-    ("configuration keys of its own", "own configuration"),
     ("custom groupings", "groupings"),
 )
 """What there are digests of, by name: how messages call it, and its key."""
@@ -69,9 +68,22 @@ def differences(
             yield Difference(_told(f"shared table {table!r}", other), True)
     for table in before["tables"].keys() - now["tables"].keys():
         yield Difference(f"shared table {table!r} is missing: name it as it was, used or not", True)
+    yield from _of_configuration(before["components"], now["components"])
     for name in before["components"].keys() & now["components"].keys():
         one, other = before["components"][name], now["components"][name]
         yield from _of_component(name, one, other, kinds.get(name, ()), same_python=same_python)
+
+
+def _of_configuration(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Difference]:
+    """Users' own configuration keys, with the components that see other values there than before."""
+    changed: dict[str, list[str]] = {}
+    for name in sorted(before.keys() & now.keys()):
+        was, found = before[name]["own configuration"], now[name]["own configuration"]
+        for key in sorted(was.keys() | found.keys()):
+            if was.get(key) != found.get(key):
+                changed.setdefault(key, []).append(name)
+    for key, names in changed.items():
+        yield Difference(f"configuration key {key} is another than before: of {', '.join(names)}", False)
 
 
 def of_input(

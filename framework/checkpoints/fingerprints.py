@@ -87,6 +87,8 @@ MAY_DIFFER: Final[Mapping[str, str]] = {
 }
 """Arguments and attributes of the framework's bolts that are not compared, each with the reason."""
 
+_TOLD_AS_CODE: Final = ("exit_on_exception", "auto_anchor", "auto_ack", "auto_fail")
+"""Attributes that are told where they differ, as they may show in rows and are in no configuration."""
 _OF_JOINS: Final = ("left", "right", "on", "keys", "pairs_at")
 """Arguments and attributes that say how streams are joined."""
 _FUNCTIONS: Final = ("function", "functions", "make", "result")
@@ -208,7 +210,7 @@ def _of_component(component: ComponentSpec, plan: Plan) -> dict[str, Plain]:
     if not isinstance(component.implementation, PythonImplementation):
         return {**told, "code": digest_of(plain(component.implementation)), "class": "a program"}
     definition, cls = component.implementation.definition, class_of(component)
-    told |= {"code": digest_of(cls), "class": name_of(cls)}
+    told |= {"code": digest_of(cls, _compared(cls)), "class": name_of(cls)}
     if not is_ours(cls.__module__) or component.role is Role.SPOUT or issubclass(cls, Sink):
         told["arguments"] = _arguments(definition, cls, plan.topology)
     return {**told, "things": dict(_things(cls, definition, plan, traits, conf))}
@@ -279,6 +281,11 @@ def attributes_of(cls: type) -> list[str]:
             found |= dict.fromkeys(inspect.get_annotations(base))
             found |= {name: None for name, value in vars(base).items() if _is_attribute(value)}
     return sorted(name for name in found if not name.startswith("_"))
+
+
+def _compared(cls: type) -> list[str]:
+    """The attributes of a class that are compared by themselves, and so are no part of its code."""
+    return [name for name in attributes_of(cls) if name not in _TOLD_AS_CODE]
 
 
 def _is_attribute(value: object) -> bool:

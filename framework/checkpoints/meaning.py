@@ -12,13 +12,13 @@ import dataclasses
 import enum
 import functools
 import hashlib
+import inspect
 import json
 import math
-import pickle
 import sys
 import sysconfig
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -43,7 +43,7 @@ _CONSTANTS: Final = (type(None), bool, int, float, complex, str, bytes)
 _SHOWN: Final = 300
 """Characters of a value that are shown."""
 _LONG: Final = 200
-"""Characters of a value's text that may stand for it; some classes shorten longer ones."""
+"""Characters of a value's text that stands for it; of a longer one a digest does."""
 _OF_C: Final = (
     types.BuiltinFunctionType
     | types.MethodDescriptorType
@@ -66,13 +66,18 @@ def plain(value: Any) -> Plain:
     return _plain(value, ())
 
 
-def digest_of(value: Any) -> str:
-    """A digest of the code of a class or a function, or of what a value holds."""
-    return _digest(value, ())
+def digest_of(value: Any, leaving_out: Collection[str] = ()) -> str:
+    """A digest of the code of a class or a function, or of what a value holds.
+
+    Args:
+        value: any value.
+        leaving_out: attributes of a class that do not count.
+    """
+    return _digest(value, (), leaving_out)
 
 
-def _digest(value: Any, around: Around) -> str:
-    made = _Digest(around)
+def _digest(value: Any, around: Around, leaving_out: Collection[str] = ()) -> str:
+    made = _Digest(around, leaving_out)
     made.add(value)
     return made.hexdigest()
 
@@ -139,18 +144,25 @@ def _plain(value: Any, around: Around) -> Plain:
 def _object(value: Any, around: Around) -> Plain:
     cls = type(value)
     told: dict[str, Plain] = {IS: name_of(cls)}
-    if not is_ours(cls.__module__) and not _is_installed(cls.__module__):
+    if not is_ours(cls.__module__):
+        if _is_installed(cls.__module__):
+            return {**told, "value": _written(value)}
         told[DIGEST] = _digest(cls, around)
-    held = dict(_held(value))
-    if held or dataclasses.is_dataclass(value):
-        return {**told, **{name.lstrip("_"): _plain(one, around) for name, one in held.items()}}
+    return {**told, **{name.lstrip("_"): _plain(one, around) for name, one in _held(value)}}
+
+
+def _written(value: Any) -> str | None:
+    """What is known of a value of a class that is not the project's: its bytes, or its text.
+
+    None where that text is no expression of Python's, as of loggers and connections: these are as the process
+    has them, and would differ in each.
+    """
+    if callable(inspect.getattr_static(type(value), "tobytes", None)):
+        return hashlib.blake2b(value.tobytes(), digest_size=8).hexdigest()
     written = repr(value)
-    if " at 0x" not in written and len(written) <= _LONG:
-        return {**told, "value": written}
-    try:
-        return {**told, "value": hashlib.blake2b(pickle.dumps(value, 5), digest_size=8).hexdigest()}
-    except Exception:  # which any object may raise: of this one nothing but its class is known
-        return told
+    if written.startswith("<"):
+        return None
+    return hashlib.blake2b(written.encode(), digest_size=8).hexdigest() if len(written) > _LONG else written
 
 
 def _held(value: Any) -> Iterator[tuple[str, Any]]:
@@ -172,7 +184,13 @@ def _is_builtin(cls: type) -> bool:
 
 def _is_function(value: Any) -> bool:
     kinds = types.FunctionType | types.MethodType | functools.partial | _OF_C
-    return isinstance(value, kinds) or callable(getattr(value, "__wrapped__", None))
+    return isinstance(value, kinds) or _wrapped(value) is not None
+
+
+def _wrapped(value: Any) -> Any:
+    """The function that an object such as those of `functools.cache` has been made of; None for others."""
+    found = inspect.getattr_static(value, "__wrapped__", None)  # as some objects have whatever one asks for
+    return found if callable(found) else None
 
 
 def _function(value: Any, around: Around) -> Plain:
@@ -198,10 +216,11 @@ def _is_installed(module: str) -> bool:
 class _Digest:
     """A digest of code, and of what that calls in the same project."""
 
-    def __init__(self, around: Around) -> None:
+    def __init__(self, around: Around, leaving_out: Collection[str]) -> None:
         self._hash = hashlib.blake2b(digest_size=8)
         self._seen = {*around}
         self._around = around
+        self._left_out = _NO_CODE.union(leaving_out)
 
     def hexdigest(self) -> str:
         """The digest so far."""
@@ -225,8 +244,8 @@ class _Digest:
             self._note(value.__name__)
         elif isinstance(value, _OF_C):
             self._note(name_of(value))
-        elif callable(wrapped := getattr(value, "__wrapped__", None)):
-            self.add(wrapped)
+        elif _wrapped(value) is not None:
+            self.add(_wrapped(value))
         else:
             self._note(self._plain(value))
 
@@ -245,7 +264,7 @@ class _Digest:
                 continue
             for name, value in sorted(vars(base).items()):
                 # What the framework has declared there is compared by itself.
-                if name not in _NO_CODE and not is_ours(type(value).__module__):
+                if name not in self._left_out and not is_ours(type(value).__module__):
                     self._note(name)
                     self.add(value)
 

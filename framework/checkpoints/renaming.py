@@ -93,7 +93,8 @@ class _Renaming:
             if "join" in things:
                 sides = {side: [*map(self._stream, things["join"].get(side, ()))] for side in _SIDES}
                 things["join"] = {**things["join"], **{side: of for side, of in sides.items() if of}}
-            found[self.id(id)] = {**told, "things": things}
+            groupings = {self._grouped(name): digest for name, digest in told["groupings"].items()}
+            found[self.id(id)] = {**told, "things": things, "groupings": groupings}
         spouts = [self.id(id) for id in fingerprints["topology"]["order of spouts"]]
         topology = {**fingerprints["topology"], "order of spouts": spouts}
         return {**fingerprints, "topology": topology, "components": found}
@@ -101,6 +102,11 @@ class _Renaming:
     def _thing(self, id: str, name: str) -> str:
         kind, _, state = name.partition(" ")
         return f"{kind} {self.state((id, state))[1]}" if kind == "state" and state else name
+
+    def _grouped(self, name: str) -> str:
+        """A stream, ``component/stream``, that a custom grouping divides."""
+        id, _, stream = name.rpartition("/")
+        return f"{self.id(id)}/{stream}"
 
     def _stream(self, name: str) -> str:
         """A stream as a join names it, by a component or with its name behind that."""

@@ -16,6 +16,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
@@ -39,11 +40,13 @@ from framework.checkpoints.fingerprints import (
     kind_of,
     span,
 )
+from framework.checkpoints.folder import MANIFEST
 from framework.checkpoints.meaning import digest_of, plain, shown
 from framework.cli.summary import summary_lines
 from framework.components import Component, OPlus
 from framework.config import KEYS
 from framework.errors import CheckpointError
+from framework.loading import load
 from framework.sinks import CollectingSink, SqliteSink
 from framework.sources import CsvSource, JsonLinesSource, ParquetSource, TextSource
 from framework.sources.file_source import FileSource
@@ -57,7 +60,7 @@ from framework.state import (
     TableState,
     ValueState,
 )
-from framework.streams import CountWindow, Session, Sliding, Tumbling
+from framework.streams import CountWindow, KeyedStream, Session, Sliding, StreamBuilder, Tumbling
 from framework.tables import SharedTable
 from framework.windows import Count as Tuples
 from framework.windows import aggregates
@@ -646,6 +649,169 @@ def _rows(folder: Path) -> list[Any]:
     rows = database.execute("select * from rows").fetchall() if found else []
     database.close()
     return rows
+
+
+STREAMS: Mapping[str, tuple[Callable[[KeyedStream], Any], Callable[[KeyedStream], Any], str]] = {
+    "an aggregate of windows": (
+        lambda stream: stream.window(Tumbling("10s")).aggregate(Sum("number"), name="x"),
+        lambda stream: stream.window(Tumbling("10s")).aggregate(Max("number"), name="x"),
+        r"'x': aggregate of windows was Sum\(field='number'\): found Max\(field='number'\)",
+    ),
+    "the form of windows": (
+        lambda stream: stream.window(Sliding("10s", "1s")).count(name="x"),
+        lambda stream: stream.window(Sliding("10s", "2s")).count(name="x"),
+        "'x': windows interval was '1s': found '2s'",
+    ),
+    "sessions for windows": (
+        lambda stream: stream.window(Tumbling("10s")).count(name="x"),
+        lambda stream: stream.window(Session("10s")).count(name="x"),
+        "'x': windows length was '10s': found None",
+    ),
+    "windows by count": (
+        lambda stream: stream.window(CountWindow(10)).collect(name="x"),
+        lambda stream: stream.window(CountWindow(10, 5)).collect(name="x"),
+        "'x': windows interval was '10 tuples': found '5 tuples'",
+    ),
+    "a reducer": (
+        lambda stream: stream.reduce_by_key(add, name="x"),
+        lambda stream: stream.reduce_by_key(greater, name="x"),
+        "'x': bolt function was the function add: found the function greater",
+    ),
+}
+"""By name two ways to go on with a stream by key, and what the second one is refused with."""
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_the_streams_api(name: str) -> None:
+    before, after, message = STREAMS[name]
+
+    def built(step: Callable[[KeyedStream], Any]) -> Any:
+        builder = StreamBuilder()
+        step(builder.new_stream(Partitions).key_by("key"))
+        return builder
+
+    checkpoint = checkpoint_of(built(before))
+    assert changes(checkpoint, built(before)) == []
+    with pytest.raises(CheckpointError, match=message):
+        changes(checkpoint, built(after))
+
+
+YAML = """
+name: "written"
+spouts:
+  - {id: "source", className: "tests.framework.runtime.partitioned.Partitions"}
+  - {id: "second", className: "tests.framework.runtime.partitioned.Partitions"}
+bolts:
+  - id: "totals"
+    className: "viperstorm.streams.AggregateWindow"
+    constructorArgs:
+        aggregates: {total: [sum, number], n: [count]}
+        inputs: ["key", "number"]
+        size: "60s"
+        advance: "10s"
+  - id: "windows"
+    className: "tests.framework.checkpoints.test_compared.Windows"
+    configMethods:
+      - {name: "withTumblingWindow", args: [{ref: "length"}]}
+  - id: "joined"
+    className: "viperstorm.JoinBolt"
+    constructorArgs:
+        left: "source"
+        right: "second"
+        "on": {equal: key, within: 5m}
+        fields: [a, b, c, d, e, f]
+  - id: "batches"
+    className: "tests.framework.checkpoints.test_compared.Batches"
+    config: {topology.tick.tuple.freq.secs: 1}
+    properties: [{name: "ticks_between_batches", value: 3}]
+components:
+  - id: "length"
+    className: "org.apache.storm.topology.base.BaseWindowedBolt$Count"
+    constructorArgs: [10]
+streams:
+  - {from: "source", to: "totals", grouping: {type: FIELDS, args: ["key"]}}
+  - {from: "source", to: "windows", grouping: {type: FIELDS, args: ["key"]}}
+  - {from: "source", to: "joined", grouping: {type: FIELDS, args: ["key"]}}
+  - {from: "second", to: "joined", grouping: {type: FIELDS, args: ["key"]}}
+  - {from: "source", to: "batches", grouping: {type: SHUFFLE}}
+config: {viper.recovery: exact}
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("[sum, number]", "[max, number]", r"'totals': aggregate total was Sum\(field='number'\): found Max"),
+        ("n: [count]", "m: [count]", "'totals': aggregate order was .*: found .*'m'"),
+        ('size: "60s"', 'size: "30s"', "'totals': windows length was '1m': found '30s'"),
+        ('size: "60s"', 'size: "1m"', ""),
+        ("constructorArgs: [10]", "constructorArgs: [20]", "'windows': windows length was '10 tuples'"),
+        ("within: 5m", "within: 6m", "'joined': join on bounds 1 before_us was 300000000: found 360000000"),
+        ("within: 5m", "within: 300s", ""),
+        ("value: 3", "value: 4", "'batches': bolt ticks_between_batches was 3: found 4"),
+    ],
+)
+def test_yaml(before: str, after: str, message: str, tmp_path: Path) -> None:
+    def built(text: str) -> Any:
+        file = tmp_path / "written.yaml"
+        file.write_text(text)
+        loaded = load(str(file))
+        assert not [problem for problem in loaded.problems if "error" in str(problem)], loaded.problems
+        return type("Built", (), {"build": lambda self, name: loaded.topology})()
+
+    assert before in YAML
+    checkpoint = checkpoint_of(built(YAML))
+    if not message:
+        assert changes(checkpoint, built(YAML.replace(before, after))) == []
+        return
+    with pytest.raises(CheckpointError, match=message):
+        changes(checkpoint, built(YAML.replace(before, after)))
+
+
+def as_version_2(checkpoint: Path) -> None:
+    """Write a manifest as the version before has written it."""
+    head, _, body = (checkpoint / MANIFEST).read_bytes().partition(b"\n")
+    assert head.split()[1] == b"3"
+    told = json.loads(body)
+    del told["content"]["fingerprints"]
+    body = json.dumps(told).encode()
+    (checkpoint / MANIFEST).write_bytes(b"%s 2 %08x\n%s" % (head.split()[0], zlib.crc32(body), body))
+
+
+class Seen(Bolt):
+    outputs = ["told"]
+    seen = ValueState("int64", default=0)
+
+    def process(self, tup: Any) -> None:
+        self.emit([(tup.values.key, self.seen.add(1))])
+
+
+def seen(spout: Partitions) -> TopologyBuilder:
+    builder = TopologyBuilder()
+    builder.set_spout("source", spout)
+    builder.set_bolt("seen", Seen).fields_grouping("source", "key")
+    builder.set_bolt("rows", CollectingSink).global_grouping("seen")
+    return builder
+
+
+def test_a_checkpoint_of_the_version_before_goes_on_with_a_word(tmp_path: Path) -> None:
+    whole = run_built(seen(Partitions(4, 200, 1))).result("rows")
+    first = run_suspended(seen(Suspending(4, 200, 1, os.getpid(), 100)), tmp_path)
+    assert first.checkpoint is not None
+    as_version_2(Path(first.checkpoint.path))
+    second = run_built(seen(Partitions(4, 200, 1)), {"start": tmp_path})
+    assert [*first.result("rows"), *second.result("rows")] == [*whole]
+    assert [change[:40] for change in second.changes] == ["it is in version 2 of the format, so def"]
+
+
+def test_windows_of_the_version_before_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    spout = Suspending(4, 200, 1, os.getpid(), 100)
+    first = run_suspended(totals(Totals, spout, tmp_path), tmp_path / "kept")
+    assert first.checkpoint is not None
+    as_version_2(Path(first.checkpoint.path))
+    with pytest.raises(CheckpointError, match=r"totals.window_state is a key window, and version 2 of the"):
+        run_built(totals(Totals, Partitions(4, 200, 1), tmp_path), {"start": tmp_path / "kept"})
 
 
 def test_the_name_of_the_topology_is_told() -> None:
