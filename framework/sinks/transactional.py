@@ -219,7 +219,7 @@ class TransactionalSink(Sink):
             try:
                 self.apply_staged()
             except SinkError as error:
-                self.logger.error("%s rows stay staged in %s: %s", stage.rows, stage.folder, error)
+                self.logger.error("%s", error)
             self._open_stage = None
         if not self.keeps_leftovers or not (stage.rows or stage.cuts):
             stage.delete()
@@ -472,9 +472,7 @@ class TransactionalSink(Sink):
         told = str(error) if isinstance(error, SinkError) else f"{type(error).__name__}: {error}"
         waiting = f"{stage.all_rows:,} rows stay staged in {stage.folder}"
         if isinstance(error, TransientError):
-            waited = f"it was tried again for {self._retry_secs:g} s ({RETRY_SECS})"
-            once = "once it answers, run again, or go on from the last checkpoint"
-            return SinkError(f"{told}; {waited}, and {waiting}: {once}")
+            return SinkError(f"{told}; {waiting}")
         if isinstance(error, RefusedRowError):
             told = f"{told}; {_placed(error.row, self._staged_rows(stage))}"
         return SinkError(
@@ -524,7 +522,11 @@ class TransactionalSink(Sink):
             except TransientError as error:
                 left_s = since_s + self._retry_secs - time.monotonic()
                 if left_s <= 0:
-                    raise
+                    waited = f"; it was tried again for {self._retry_secs:g} s ({RETRY_SECS})"
+                    raise TransientError(
+                        f"{error}{waited if self._retry_secs else ''}: once it answers, run again, or go on "
+                        "from the last checkpoint"
+                    ) from error
                 if call is not again:
                     self.logger.warning("%s; trying again for up to %g s", error, self._retry_secs)
                 call = again = again or call
