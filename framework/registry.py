@@ -19,6 +19,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from framework.checkpoints.control import forget_killed
 from framework.checkpoints.lock import is_locked, locked
 from framework.errors import CheckpointError, ViperError
 
@@ -116,13 +117,39 @@ def known_runs() -> Sequence[KnownRun]:
         if entry.name.startswith("."):
             continue
         if not is_locked(entry):
-            shutil.rmtree(entry, ignore_errors=True)
+            _forget(entry)
             continue
-        try:
-            runs.append(KnownRun(**json.loads((entry / _FILE).read_text(encoding="utf-8"))))
-        except (OSError, ValueError, TypeError):
-            continue  # it has just ended, or is of another version
+        run = _read(entry)
+        if run is not None:
+            runs.append(run)
     return sorted(runs, key=lambda run: (run.started_s, run.pid))
+
+
+def forget(pid: int) -> None:
+    """Remove what the run of a process has left that was killed, and the socket by which it was commanded.
+
+    Raises:
+        OSError: the folder of runs cannot be read.
+        ViperError: it belongs to somebody else.
+    """
+    entry = folder_of_runs() / str(pid)
+    if entry.is_dir() and not is_locked(entry):
+        _forget(entry)
+
+
+def _forget(entry: Path) -> None:
+    run = _read(entry)
+    if run is not None:
+        forget_killed(Path(run.control))
+    shutil.rmtree(entry, ignore_errors=True)
+
+
+def _read(entry: Path) -> KnownRun | None:
+    """What is written down of a run; None if it has just ended, or is of another version."""
+    try:
+        return KnownRun(**json.loads((entry / _FILE).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
 
 
 def control_of(name: str) -> Path:

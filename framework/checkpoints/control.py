@@ -45,8 +45,7 @@ def answering(folder: Path, commands: Mapping[str, Command]) -> Iterator[None]:
             answer holds, or raises a `ViperError`. Those that are going on when the block ends may still
             answer.
     """
-    for name in (SOCKET, _COMING):  # of a run that was killed
-        (folder / name).unlink(missing_ok=True)
+    _remove_from(folder)  # those of a run that was killed
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     answers: list[threading.Thread] = []
     with contextlib.closing(listening):
@@ -66,6 +65,17 @@ def answering(folder: Path, commands: Mapping[str, Command]) -> Iterator[None]:
             accepting.join(_LAST_ANSWERS_S)
             for answer in answers:
                 answer.join(_LAST_ANSWERS_S)
+
+
+def forget_killed(folder: Path) -> None:
+    """Remove the socket that a killed run has left in a folder, unless another run has the folder."""
+    if folder.is_dir() and not is_locked(folder):
+        _remove_from(folder)
+
+
+def _remove_from(folder: Path) -> None:
+    for name in (SOCKET, _COMING):
+        (folder / name).unlink(missing_ok=True)
 
 
 def ask(

@@ -16,7 +16,7 @@ Rows = Sequence[Sequence[str]]
 ORDERS: Mapping[str, Rows] = {
     "framework": (
         ("framework", "cli"),
-        ("running",),
+        ("running", "tidying"),
         ("testing",),
         ("loading",),
         ("flux",),

@@ -1,8 +1,9 @@
 """Kill runs of every shape, again and again: ``python -m tests.kills [--kills N] [--seed N] [SHAPE ...]``.
 
-Four campaigns, each over all shapes: workers are killed, with and without checkpoints; likewise while bolts
-get other numbers of tasks; whole process groups are killed, and gone on from the last checkpoint; runs are
-suspended, and gone on with another parallelism.
+Five campaigns, each over all shapes: workers are killed, with and without checkpoints; likewise while bolts
+get other numbers of tasks; whole process groups are killed, and gone on from the last checkpoint; likewise
+leaders alone, whose workers have to end by themselves; runs are suspended, and gone on with another
+parallelism.
 """
 
 from __future__ import annotations
@@ -23,7 +24,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 
-from tests.kills.runs import Case, WrongError, check_killed, check_killed_as_a_whole, check_suspended
+from tests.kills.runs import (
+    Case,
+    WrongError,
+    check_killed,
+    check_killed_as_a_whole,
+    check_leader_killed,
+    check_suspended,
+)
 from tests.kills.shapes import SHAPES
 
 LONGEST_S = 400
@@ -56,6 +64,9 @@ def campaigns(kills: int, seed: int, shapes: list[str]) -> Iterator[tuple[str, s
         few = max(kills // (10 if name == "words" else 40), 1)  # as each starts all processes anew
         yield "whole groups", "group", Case(name, seed, rows, few, checkpoints=True)
     for name in shapes:
+        rows = 120 if name == "bursts" else 800
+        yield "leaders", "leader", Case(name, seed, rows, max(kills // 40, 1), checkpoints=True)
+    for name in shapes:
         if name == "saturated":  # whose order depends on the parallelism
             continue
         rows = 120 if name == "bursts" else 800
@@ -67,7 +78,12 @@ def deaths_of(case: Case, folder: Path) -> int:
     return check_killed(case, folder).deaths
 
 
-CHECKS = {"killed": deaths_of, "group": check_killed_as_a_whole, "suspended": check_suspended}
+CHECKS = {
+    "killed": deaths_of,
+    "group": check_killed_as_a_whole,
+    "leader": check_leader_killed,
+    "suspended": check_suspended,
+}
 
 
 def main() -> int:

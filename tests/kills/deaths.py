@@ -84,6 +84,8 @@ class Plan:
     whole: Sequence[str] = ()
     """Where the whole process group dies, and with it the process that leads the run: "leader" and "worker";
     empty if each worker process dies for itself."""
+    alone: bool = False
+    """Whether the leader alone dies then; the others have to end by themselves."""
     suspends: bool = False
     """Whether the run is suspended then, and nothing dies."""
     after: str = ""
@@ -155,7 +157,7 @@ class Death:
                 mark.write(f"{point} {self._delay_us}")
             if self._plan.suspends:
                 os.kill(os.getpgrp(), signal.SIGURG)
-            elif self._plan.whole:
+            elif self._plan.whole and not self._plan.alone:
                 os.killpg(os.getpgrp(), signal.SIGKILL)
             elif self._delay_us:
                 _arm(self._delay_us)

@@ -13,6 +13,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -205,31 +206,49 @@ SUSPENDED = 3
 """The exit code of a run that was suspended."""
 
 
-def check_killed_as_a_whole(case: Case, folder: Path, workers: str = "process") -> int:
+def check_killed_as_a_whole(
+    case: Case, folder: Path, workers: str = "process", *, alone: bool = False
+) -> int:
     """Kill all processes of a run at once, go on from the last checkpoint, and so on; as `check_killed`.
 
     Args:
         case: with checkpoints.
         folder: where it writes.
         workers: their kind.
+        alone: whether the leader alone is killed, and what it leaves has to end, with nothing left behind.
     """
     target = folder / "killed"
-    whole = ("leader", "worker") if workers == "process" else ("leader",)
+    whole = ("leader", "worker") if workers == "process" and not alone else ("leader",)
     with _alone(case, folder) as (environ, gap):
         kills = 0
         plan = Plan(
             str(target / "deaths"),
             case.seed,
             case.kills,
-            gap / 4,  # as points count behind the first checkpoint, and much is done once more
+            # As points count behind the first checkpoint, and much is done once more; a leader passes few.
+            POINTS_OF_A_START if alone else gap / 4,
             whole=whole,
+            alone=alone,
             after=str(target / "checkpoints"),
             plant=case.plant,
         )
         while (code := _code(case, target, plan, environ, workers)) != 0:
             _expect(code == -signal.SIGKILL, case, f"behind {kills} kills of the group: exit code {code}")
             kills += 1
+            if alone:
+                _expect_nothing_left(case, Path(environ["TMPDIR"]), target)
     return kills
+
+
+def check_leader_killed(case: Case, folder: Path) -> int:
+    """As `check_killed_as_a_whole`, where the process that leads the run is killed alone."""
+    return check_killed_as_a_whole(case, folder, alone=True)
+
+
+def _expect_nothing_left(case: Case, *folders: Path) -> None:
+    """Of a run whose leader was killed no process has stayed, and no socket in these folders."""
+    sockets = [path for folder in folders for path in folder.rglob("*") if path.is_socket()]
+    _expect(not sockets, case, f"left behind {sockets}")
 
 
 def check_suspended(case: Case, folder: Path) -> int:
@@ -293,8 +312,26 @@ def _code(
             command, env=environ, cwd=REPOSITORY, start_new_session=True, stdout=told, stderr=told
         )
         try:
-            return running.wait(LONGEST_S)
+            code = running.wait(LONGEST_S)
         except subprocess.TimeoutExpired:
             os.killpg(running.pid, signal.SIGKILL)
             running.wait()
             raise WrongError(f"{case}: a run hangs") from None
+    until_s = time.monotonic() + LONGEST_S
+    while left := _processes_of(running.pid):
+        if time.monotonic() > until_s:
+            os.killpg(running.pid, signal.SIGKILL)
+            raise WrongError(f"{case}: processes {left} have stayed")
+        time.sleep(0.01)
+    return code
+
+
+def _processes_of(group: int) -> list[int]:
+    """The processes of a group that have not ended."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, _, of = stat.read_text(errors="replace").rpartition(")")[2].split()[:3]
+            if int(of) == group and state not in "ZX":
+                found.append(int(stat.parent.name))
+    return found

@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.kills.runs import Case, check_killed, check_killed_as_a_whole, check_suspended
+from tests.kills.runs import (
+    Case,
+    check_killed,
+    check_killed_as_a_whole,
+    check_leader_killed,
+    check_suspended,
+)
 from tests.kills.shapes import SHAPES
 from tests.portions import at_every_change
 
@@ -45,6 +51,11 @@ def test_the_same_with_checkpoints(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", at_every_change(["words", "drawn", "windows"], 1))
 def test_killed_groups(name: str, tmp_path: Path) -> None:
     assert check_killed_as_a_whole(Case(name, 1, GROUP_ROWS, 1, checkpoints=True), tmp_path) > 0
+
+
+@pytest.mark.parametrize("name", at_every_change(["words", "drawn", "windows"], 1))
+def test_killed_leaders(name: str, tmp_path: Path) -> None:
+    assert check_leader_killed(Case(name, 1, GROUP_ROWS, 2, checkpoints=True), tmp_path) > 0
 
 
 @pytest.mark.parametrize("name", at_every_change(["windows", "drawn", "words"], 1))

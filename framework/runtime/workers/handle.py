@@ -17,6 +17,7 @@ from framework.runtime.metrics.statistics import ExecutorStatistics, WorkerRepor
 from framework.runtime.workers.death import Death, count_oom_kills, death_of
 from framework.runtime.workers.death_watch import DeathWatch
 from framework.runtime.workers.messages import Begin, ToWorker
+from framework.runtime.workers.server import Server
 from framework.runtime.workers.status import Status, read_status
 from viper.blackbox import BlackBox
 from viper.life import Life
@@ -46,6 +47,7 @@ class WorkerHandle:
         box: BlackBox,
         before: WorkerHandle | None = None,
         life: Life | None = None,
+        server: Server | None = None,
     ) -> None:
         """
         Args:
@@ -56,6 +58,7 @@ class WorkerHandle:
             box: where it writes its status.
             before: the handle of the process that it replaces, if there was one.
             life: its life; None where the system knows none.
+            server: the process that has forked it, and with which it ends; None where there is none.
         """
         self.number = number
         """Of its worker, from 1."""
@@ -74,6 +77,7 @@ class WorkerHandle:
         """Whether it has been killed, as it did not end."""
         self._box = box
         self._life = life
+        self._server = server
         self._watch: DeathWatch | None = None
         self._exit_code: int | None = None
         """Set if it is known before the process has ended."""
@@ -176,6 +180,10 @@ class WorkerHandle:
             now_s=time.monotonic(),
             oom_kills=count_oom_kills() - self._oom_kills,
         )
+        server = self._server
+        if server is not None and server.has_ended and not self.given_up:
+            how = f"was ended with the server process that had started it (pid {server.pid})"
+            death = replace(death, how=how, hint="")
         return replace(death, how=" ".join(filter(None, (death.how, self.when))))
 
     @property

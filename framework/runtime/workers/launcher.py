@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from pathlib import Path
 
 from framework.config import Settings
@@ -16,9 +17,10 @@ from framework.runtime.state import StateMemory
 from framework.runtime.workers import main as child
 from framework.runtime.workers.handle import WorkerHandle
 from framework.runtime.workers.messages import Handles, TakePlace, current_levels
+from framework.runtime.workers.server import current_server, note_for_server
 from framework.runtime.workers.shipping import NO_PLACE, Job, pack
 from framework.runtime.workers.standby import StandbyPool, Started
-from framework.runtime.workers.starting import environment, make_context, start
+from framework.runtime.workers.starting import SCARCE, ServerEndedError, environment, make_context, start
 
 log = logging.getLogger("viperstorm.worker")
 
@@ -52,6 +54,7 @@ class Launcher:
         self._checkpoints = checkpoints
         self._context = make_context()
         self._lifeline = Lifeline()
+        note_for_server(checkpoints)
         self.standbys = StandbyPool(plan.placement.standbys, self._started_to_stand_by)
 
     def close(self) -> None:
@@ -118,7 +121,7 @@ class Launcher:
         except (OSError, EOFError) as error:
             raise WorkerError(
                 f"worker process {index + 1} of {len(self._plan.placement.processes)} cannot be started: "
-                f"{error}; use fewer (topology.workers, viper.isolated)"
+                f"{error}{_advice(error)}"
             ) from error
 
     def _started_to_stand_by(self) -> Started:
@@ -134,9 +137,22 @@ class Launcher:
 
     def _handle(self, index: int, started: Started, before: WorkerHandle | None = None) -> WorkerHandle:
         box, life = self._network.black_box(index), self._network.life(index)
-        return WorkerHandle(index + 1, self._names(index), *started, box, before, life)
+        server = current_server() if hasattr(os, "pidfd_open") else None  # with which its processes end
+        return WorkerHandle(index + 1, self._names(index), *started, box, before, life, server)
 
     def _names(self, index: int) -> list[str]:
         executors = self._plan.placement.executors
         mine = {task for e in self._plan.placement.processes[index] for task in executors[e].tasks}
         return [f"{task.component}:{task.id}" for task in self._plan.tasks if task.id in mine]
+
+
+def _advice(error: Exception) -> str:
+    """What helps, in words that follow the error."""
+    if isinstance(error, ServerEndedError):
+        return (
+            ": something kills it, such as a system without memory, or it has no room for one process more "
+            "(ulimit -u); stderr has its own words, if it had any"
+        )
+    if isinstance(error, OSError) and error.errno in SCARCE:
+        return "; use fewer (topology.workers, viper.isolated)"
+    return ""

@@ -55,6 +55,9 @@ from viper.arena import Arena
 
 log = logging.getLogger("viperstorm.worker")
 
+IMPORTED_IN = os.getpid()
+"""The server that this process was forked from, or this process, if it was not forked."""
+
 
 def main(
     connection: Connection,
@@ -73,6 +76,8 @@ def main(
         packed: the job.
     """
     lifeline.end_with_it()
+    if IMPORTED_IN not in (os.getpid(), os.getppid()):
+        os._exit(ORPHANED)  # the server has ended before the kernel was asked to end this process with it
     leave_signals_to_parent()
     _take_over(streams)
     refuse_breakpoints()

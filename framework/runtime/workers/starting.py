@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import logging
 import multiprocessing
 import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
@@ -15,16 +18,26 @@ from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from multiprocessing.reduction import DupFd
 from types import ModuleType
+from typing import Final
 
 from framework.lifeline import Lifeline
 from framework.runtime.control.signals import LEFT_TO_PARENT, blocked
 from framework.runtime.workers import main as child
 from framework.runtime.workers.messages import Handles
+from framework.runtime.workers.server import current_server
 from framework.runtime.workers.shipping import needs_main_module
 from framework.runtime.workers.standing_by import OF_STATE
 
+log = logging.getLogger("viperstorm.worker")
+
+TRIES = 3
+"""How many servers in a row may end while they start a process."""
+SCARCE: Final = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
+"""How a system says that it has no room for one process or file more."""
 HASH_SEED = "0"
 """Python's hashes of texts are the same in all worker processes and runs, and so is the order of sets."""
+_TIDYING = "framework.tidying"
+"""A module for the server alone, which nobody else may import."""
 _one_at_a_time = threading.Lock()
 """Held while the environment and the main module of this process are changed to start another."""
 
@@ -41,7 +54,7 @@ def make_context() -> BaseContext:
 def preloaded() -> list[str]:
     """The modules that the server imports, so that no process has to which it starts."""
     ported = ["framework.adapters.ported_host", "streamparse"] if "streamparse" in sys.modules else []
-    return [child.__name__, *OF_STATE, *ported]
+    return [child.__name__, *OF_STATE, *ported, _TIDYING]
 
 
 def start(
@@ -61,18 +74,57 @@ def start(
         lifeline: of this process.
         handles: of the memory that the processes share.
         packed: its job.
+
+    Raises:
+        ServerEndedError: as often as that is tried, the server has ended meanwhile.
+        OSError: there is no room for it.
     """
-    ours, theirs = context.Pipe()
-    process = context.Process(  # type: ignore[attr-defined]
-        target=main, args=(theirs, lifeline, handles, _Streams(), packed), name=name
-    )
-    with blocked(frozenset({signal.SIGQUIT})):  # which Ctrl-\\ sends to all processes of a terminal
+    for left in reversed(range(TRIES)):
+        ours, theirs = context.Pipe()
+        process = context.Process(  # type: ignore[attr-defined]
+            target=main, args=(theirs, lifeline, handles, _Streams(), packed), name=name
+        )
+        left_out = contextlib.nullcontext() if needs_main_module(packed) else _main_module_left_out()
+        try:
+            _have_tracker()
+            with _one_at_a_time, left_out, _fixed_hashes(), blocked(LEFT_TO_PARENT):
+                process.start()
+        except (OSError, EOFError) as error:
+            ours.close()  # of which a process that has got so far hears
+            server = current_server()
+            if server is None or getattr(error, "errno", None) in SCARCE or not server.ends():
+                raise
+            told = f"the server process that starts the others (pid {server.pid}) has ended meanwhile"
+            if not left:
+                raise ServerEndedError(f"{told}, {TRIES} times in a row") from error
+            log.warning("%s cannot be started, as %s; another one is started", name, told)
+        else:
+            return process, ours
+        finally:
+            theirs.close()
+    raise AssertionError
+
+
+class ServerEndedError(OSError):
+    """No process can be started, as each server ends that is to start it."""
+
+
+def _have_tracker() -> None:
+    """Start the process that `multiprocessing` has for resources with names, unless it runs.
+
+    Nothing of a run is kept there, so one that was killed takes nothing with it.
+    """
+    with (
+        blocked(frozenset({signal.SIGQUIT})),  # which Ctrl-\\ sends to all processes of a terminal
+        warnings.catch_warnings(record=True) as told,
+    ):
+        warnings.simplefilter("always")
         resource_tracker.ensure_running()  # which unblocks other signals when it is started later
-    left_out = contextlib.nullcontext() if needs_main_module(packed) else _main_module_left_out()
-    with _one_at_a_time, left_out, _fixed_hashes(), blocked(LEFT_TO_PARENT):
-        process.start()
-    theirs.close()
-    return process, ours
+    if told:
+        log.warning(
+            "the resource tracker of multiprocessing had ended, and was started again; nothing of this run "
+            "was kept there"
+        )
 
 
 def environment() -> dict[str, str]:

@@ -204,11 +204,13 @@ def summing(folder: Path, leader: int) -> TopologyBuilder:
 SUMS = [f'{{"sum": {sum(range(n + 1))}}}' for n in range(200)]
 
 
-def summed(folder: Path, recovery: str, leader: int = 0, **limits: Any) -> RunReport:
+def summed(
+    folder: Path, recovery: str, leader: int = 0, limits: dict[str, Any] | None = None, **options: Any
+) -> RunReport:
     """Run it in three processes; it is suspended if the leader is this process."""
-    options = {**PROCESSES.options, "viper__recovery": recovery, "marks": str(folder)}
+    options = {**PROCESSES.options, "viper__recovery": recovery, "marks": str(folder), **options}
     plan, settings = plan_of(summing(folder, leader), **options)
-    made = Run(plan, settings, **limits)
+    made = Run(plan, settings, **(limits or {}))
     with suspending(made) as refused:
         report = made.execute()
     assert refused == [] and (report.reason is StopReason.SUSPENDED) is bool(leader)
@@ -236,9 +238,9 @@ def test_not_a_byte_differs(recovery: str, chosen: Kills, phase: Phase, tmp_path
 @pytest.mark.parametrize("recovery", ["best", "exact"])
 @pytest.mark.parametrize("phase", [Phase.READY, Phase.RAN])
 def test_nor_where_a_run_goes_on_from_a_checkpoint(recovery: str, phase: Phase, tmp_path: Path) -> None:
-    summed(tmp_path, recovery, os.getpid(), checkpoints=tmp_path / "kept")
+    summed(tmp_path, recovery, os.getpid(), {"checkpoints": tmp_path / "kept"})
     with killing(phase, firsts):
-        report = summed(tmp_path, recovery, start=tmp_path / "kept")
+        report = summed(tmp_path, recovery, 0, {"start": tmp_path / "kept"})
     assert len(report.incidents) == 3
     assert report.emitted < 100
     assert written(tmp_path) == SUMS
@@ -247,7 +249,7 @@ def test_nor_where_a_run_goes_on_from_a_checkpoint(recovery: str, phase: Phase, 
 @pytest.mark.parametrize("recovery", ["best", "exact"])
 def test_nor_where_one_dies_that_has_been_suspended(recovery: str, tmp_path: Path) -> None:
     with killing(Phase.RAN, firsts) as dead:
-        summed(tmp_path, recovery, os.getpid(), checkpoints=tmp_path / "kept")
+        summed(tmp_path, recovery, os.getpid(), {"checkpoints": tmp_path / "kept"})
     assert sorted(dead) == [1, 2, 3]
-    summed(tmp_path, recovery, start=tmp_path / "kept")
+    summed(tmp_path, recovery, 0, {"start": tmp_path / "kept"})
     assert written(tmp_path) == SUMS
