@@ -16,6 +16,8 @@ from framework.checkpoints.meaning import DIGEST, FUNCTION, IS, PYTHON, Plain, s
 
 WHOLE = ("window", "join", "batch", "key window")
 """Kinds of states that hold tuples as they came, with a value for each field."""
+_FOLDS = ("ReduceByKey", "AggregateByKey")
+"""Bolts that remember values by their places in a tuple."""
 WITHOUT_FINGERPRINTS = ("value", "table", "list", "map", "key-value")
 """Kinds of states that mean what their declaration and users' code say, whatever else there is."""
 _DIGESTS = (
@@ -24,7 +26,7 @@ _DIGESTS = (
 )
 """What there are digests of, by name: how messages call it, and its key."""
 _TICKS = "seconds between ticks"
-_OF_PLACES = ("field of the time", "unit of the time", "slack of the time")
+_OF_PLACES = ("field of the time", "unit of the time")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +80,21 @@ def _of_configuration(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iter
     """Users' own configuration keys, with the components that see other values there than before."""
     changed: dict[str, list[str]] = {}
     for name in sorted(before.keys() & now.keys()):
-        was, found = before[name]["own configuration"], now[name]["own configuration"]
-        for key in sorted(was.keys() | found.keys()):
-            if was.get(key) != found.get(key):
-                changed.setdefault(key, []).append(name)
+        for key in _changed(before[name]["own configuration"], now[name]["own configuration"]):
+            changed.setdefault(key, []).append(name)
     for key, names in changed.items():
         yield Difference(f"configuration key {key} is another than before: of {', '.join(names)}", False)
+
+
+def other_arguments(before: Fingerprints, now: Fingerprints, name: str) -> list[str]:
+    """The arguments of a component's definition that are others than before; none where nothing is known."""
+    told = [found.get("components", {}).get(name, {}).get("arguments", {}) for found in (before, now)]
+    return _changed(*told)
+
+
+def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """The keys that have other values."""
+    return sorted(key for key in before.keys() | now.keys() if before.get(key) != now.get(key))
 
 
 def of_input(
@@ -104,7 +115,8 @@ def of_input(
     )
     if was is None or found is None or was == found:
         return
-    refused = any(kind in WHOLE for kind in kinds)
+    folds = before["components"][name].get("things", {}).get("bolt", {}).get("kind") in _FOLDS
+    refused = folds or any(kind in WHOLE for kind in kinds)
     read = _fields_read(before["components"][name])
     if refused and read is not None:
         refused = [_types(was).get(field) for field in read] != [_types(found).get(field) for field in read]
@@ -174,9 +186,7 @@ def _of_users(
     elif same_python and before["code"] != now["code"]:
         yield Difference(f"{where}: the code of {now['class']} has changed", False)
     for what, key in _DIGESTS:
-        one, other = before.get(key, {}), now.get(key, {})
-        changed = sorted(entry for entry in one.keys() | other.keys() if one.get(entry) != other.get(entry))
-        if changed:
+        if changed := _changed(before.get(key, {}), now.get(key, {})):
             yield Difference(f"{where}: {what} are others than before: {', '.join(changed)}", False)
 
 

@@ -114,7 +114,6 @@ OF_COMPONENTS: Final[Mapping[str, str]] = {
     "viper.on.error": "answer to an exception",
     "viper.timestamp.field": "field of the time",
     "viper.timestamp.unit": "unit of the time",
-    "viper.timestamp.slack": "slack of the time",
     "viper.timestamp.late": "answer to late tuples",
 }
 """Other keys of one component that are compared."""
@@ -125,7 +124,10 @@ OF_ALL: Final[Mapping[str, str]] = {
     "topology.multilang.serializer": "format of programs (topology.multilang.serializer)",
 }
 """Keys of the whole topology that are compared."""
-COMPARED_ELSEWHERE: Final = ("viper.key.groups", "viper.state.key", "viper.tables", "topology.name")
+COMPARED_ELSEWHERE: Final = (
+    *("viper.key.groups", "viper.state.key", "viper.tables", "topology.name", "viper.timestamp.slack"),
+)
+"""Keys that are compared with what they are about."""
 KEYS_THAT_MAY_DIFFER: Final[Mapping[str, Sequence[str]]] = {
     "where and how fast tasks run shows in no output": (
         *("viper.worker", "viper.tasks", "viper.placement", "viper.isolated", "viper.blocking"),
@@ -160,7 +162,7 @@ KEYS_THAT_MAY_DIFFER: Final[Mapping[str, Sequence[str]]] = {
 _IN_SPEC: Final = ("name", "durable", "per", "type", "types", "code", "key_code", "value")
 """Attributes of states that are compared by their `StateSpec`, or may differ: ``durable`` (docs/state.md)."""
 _INTERNAL: Final = "viperstorm."
-_GENERAL: Final = (Component, components.Bolt, components.BatchBolt)
+_GENERAL: Final = (Component, components.Bolt, components.BatchBolt, components.StatefulBolt)
 """Bases whose arguments and attributes say nothing of what is remembered."""
 _UNITS: Final = (("d", 86400 * 10**6), ("h", 3600 * 10**6), ("m", 60 * 10**6), ("s", 10**6), ("ms", 1000))
 

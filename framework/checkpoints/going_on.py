@@ -6,7 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from framework.checkpoints.differences import WITHOUT_FINGERPRINTS, Difference, differences, of_input
+from framework.checkpoints.differences import (
+    WITHOUT_FINGERPRINTS,
+    Difference,
+    differences,
+    of_input,
+    other_arguments,
+)
 from framework.checkpoints.fingerprints import Fingerprints
 from framework.checkpoints.folder import Checkpoint
 from framework.checkpoints.manifest import Manifest, Saved, described
@@ -21,6 +27,7 @@ from framework.state import BatchState
 from framework.tap import is_tap
 from framework.topology import Role
 from framework.traits import Batching
+from framework.version import VERSION
 
 SPOUT = "spout"
 """The name under which the task of a seekable spout saves where it is."""
@@ -182,7 +189,8 @@ def going_on_from(
     """
     manifest = Manifest.read(checkpoint.content)
     found = list(_differences(plan, manifest, fingerprints))
-    misfits = {*_misfits(plan, settings, manifest, spouts), *(one.told for one in found if one.refused)}
+    misfits = {one.told for one in found if one.refused}
+    misfits.update(_misfits(plan, settings, manifest, spouts, fingerprints))
     if misfits:
         raise CheckpointError(
             f"cannot go on from {checkpoint.path}: {'; '.join(sorted(misfits))}. Put back what the "
@@ -201,6 +209,8 @@ def going_on_from(
 def _differences(plan: Plan, manifest: Manifest, fingerprints: Fingerprints) -> Iterator[Difference]:
     """What differs in the meaning of what is remembered, in code, and in the streams that bolts take."""
     before, kinds = manifest.fingerprints, manifest.kinds
+    if manifest.version != VERSION:
+        yield Difference(f"ViperStorm {manifest.version} has written it, and this is {VERSION}", False)
     for name in manifest.components.keys() & fingerprints["components"].keys():
         yield from _other_inputs(plan, name, manifest.components[name]["inputs"])
     if not before:
@@ -259,7 +269,11 @@ def _common(tasks: Sequence[Saved]) -> Saved:
 
 
 def _misfits(
-    plan: Plan, settings: Settings, manifest: Manifest, spouts: Mapping[str, PartitionedSpout]
+    plan: Plan,
+    settings: Settings,
+    manifest: Manifest,
+    spouts: Mapping[str, PartitionedSpout],
+    fingerprints: Fingerprints,
 ) -> Iterator[str]:
     ours = {component.id: component for component in plan.declared if not is_tap(component.id)}
     for missing in manifest.components.keys() - ours.keys():
@@ -272,7 +286,8 @@ def _misfits(
             yield f"spout {added!r} was not there: its rows would come too late; start from the beginning"
     for spout, found in spouts.items():
         if spout in manifest.sources:
-            yield from _other_data(spout, found, named_data(found, plan.confs[spout]), manifest)
+            changed = other_arguments(manifest.fingerprints, fingerprints, spout)
+            yield from _other_data(spout, found, named_data(found, plan.confs[spout]), manifest, changed)
     for name in manifest.components.keys() & ours.keys():
         if ours[name].role is Role.SPOUT and manifest.components[name]["role"] == str(Role.SPOUT):
             yield from _other_spout(plan, name, manifest.tasks[name])
@@ -283,10 +298,13 @@ def _misfits(
             yield from _changed_state(plan, settings, state, len(manifest.tasks[state.component]))
 
 
-def _other_data(spout: str, found: PartitionedSpout, name: str, manifest: Manifest) -> Iterator[str]:
+def _other_data(
+    spout: str, found: PartitionedSpout, name: str, manifest: Manifest, changed: Sequence[str]
+) -> Iterator[str]:
     before, places = manifest.sources[spout], manifest.places(spout)
     if name != before:
-        yield f"spout {spout!r} had other data, {before!r}: found {name!r}; give it the same"
+        by = f" (with other arguments: {', '.join(changed)})" if changed else ""
+        yield f"spout {spout!r} had other data, {before!r}: found {name!r}{by}; give it the same"
     if places and max(places) >= found.partitions:
         yield (
             f"spout {spout!r} had a partition {max(places)}: found {found.partitions} partitions; "

@@ -62,8 +62,14 @@ def is_ours(module: str | None) -> bool:
 
 
 def plain(value: Any) -> Plain:
-    """A value as JSON can hold it; equal values give equal ones, in every process."""
-    return _plain(value, ())
+    """A value as JSON can hold it; equal values give equal ones, in every process.
+
+    Of a value that is nested deeper than Python can go there is nothing but its class.
+    """
+    try:
+        return _plain(value, ())
+    except RecursionError:
+        return {IS: name_of(type(value))}
 
 
 def digest_of(value: Any, leaving_out: Collection[str] = ()) -> str:
@@ -72,8 +78,14 @@ def digest_of(value: Any, leaving_out: Collection[str] = ()) -> str:
     Args:
         value: any value.
         leaving_out: attributes of a class that do not count.
+
+    Returns:
+        Hexadecimal digits; empty for what is nested deeper than Python can go.
     """
-    return _digest(value, (), leaving_out)
+    try:
+        return _digest(value, (), leaving_out)
+    except RecursionError:
+        return ""
 
 
 def _digest(value: Any, around: Around, leaving_out: Collection[str] = ()) -> str:
@@ -148,7 +160,10 @@ def _object(value: Any, around: Around) -> Plain:
         if _is_installed(cls.__module__):
             return {**told, "value": _written(value)}
         told[DIGEST] = _digest(cls, around)
-    return {**told, **{name.lstrip("_"): _plain(one, around) for name, one in _held(value)}}
+    try:
+        return {**told, **{name.lstrip("_"): _plain(one, around) for name, one in _held(value)}}
+    except Exception:  # an object may raise whatever it likes as it is looked at; its class is known at least
+        return told
 
 
 def _written(value: Any) -> str | None:
@@ -159,7 +174,10 @@ def _written(value: Any) -> str | None:
     """
     if callable(inspect.getattr_static(type(value), "tobytes", None)):
         return hashlib.blake2b(value.tobytes(), digest_size=8).hexdigest()
-    written = repr(value)
+    try:
+        written = repr(value)
+    except Exception:  # likewise
+        return None
     if written.startswith("<"):
         return None
     return hashlib.blake2b(written.encode(), digest_size=8).hexdigest() if len(written) > _LONG else written

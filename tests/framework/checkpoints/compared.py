@@ -16,6 +16,7 @@ from framework.checkpoints.going_on import going_on_from
 from framework.checkpoints.manifest import Alike, manifest_of
 from framework.checkpoints.renaming import renamed
 from framework.checkpoints.states import SavedState
+from framework.planning.out_of_order import named_data
 from framework.runtime.control.companions import partitioned_spouts
 from tests.framework.runtime.pieces import plan_of
 
@@ -38,7 +39,7 @@ def checkpoint_of(builder: TopologyBuilder, **options: Any) -> Checkpoint:
         plan,
         settings,
         Alike("lineage"),
-        {name: spout.identity for name, spout in spouts.items()},
+        {name: named_data(spout, plan.confs[name]) for name, spout in spouts.items()},
         {},
         places,
         [asdict(state) for state in states],

@@ -524,6 +524,25 @@ REFUSED: dict[str, tuple[Make, Make, str]] = {
         lambda: behind(Windows().with_tumbling_window(Tuples(5)), spout=typed("amount")),
         r"'bolt': stream 'default' of 'source' had \(partition, number, key\): found \(partition, amount, k",
     ),
+    "the fields that a reducer holds": (
+        lambda: behind(ReduceByKey(add, 2, INPUTS), spout=typed_with("key", "a", "b")),
+        lambda: behind(ReduceByKey(add, 2, INPUTS), spout=typed_with("key", "b", "a")),
+        r"'bolt': stream 'default' of 'source' had \(key, a, b\): found \(key, b, a\)",
+    ),
+    "the slack of partitions": (
+        lambda: behind(CollectingSink),
+        lambda: behind(CollectingSink, of_spout={"viper.timestamp.slack": 5}),
+        r"spout 'source' had other data, .* \(viper.timestamp.slack 5, late: error\)",
+    ),
+    "the slack of a spout with offsets": (
+        lambda: behind(CollectingSink, spout=Line, of_spout={"viper.timestamp.field": "number"}),
+        lambda: behind(
+            CollectingSink,
+            spout=Line,
+            of_spout={"viper.timestamp.field": "number", "viper.timestamp.slack": 5},
+        ),
+        "put its tuples in order by viper.timestamp.slack 0 .*: found viper.timestamp.slack 5",
+    ),
     "the grouping": (
         lambda: behind(with_state(ValueState())),
         lambda: by_number(with_state(ValueState())),
@@ -532,7 +551,7 @@ REFUSED: dict[str, tuple[Make, Make, str]] = {
     "the data of a source": (
         lambda: behind(CollectingSink),
         lambda: behind(CollectingSink, spout=Partitions(seed=5)),
-        "spout 'source' had other data",
+        r"spout 'source' had other data, '4 x 200, seed 0': found .* \(with other arguments: seed\)",
     ),
 }
 """By name: what was built, what is to go on, and the message."""
@@ -881,6 +900,13 @@ def test_another_python_compares_no_code() -> None:
     checkpoint.content["fingerprints"]["python"] = "3.9"
     told = changes(checkpoint, behind(ReduceByKey(renamed(corrected, "summed"), 2, INPUTS)))
     assert len(told) == 1 and told[0].startswith("code is not compared: the checkpoint was written by Pyth")
+
+
+def test_another_version_of_the_program_is_told() -> None:
+    checkpoint = checkpoint_of(behind(CollectingSink))
+    checkpoint.content["version"] = "0.0.1"  # type: ignore[index]
+    (told,) = changes(checkpoint, behind(CollectingSink))
+    assert told.startswith("ViperStorm 0.0.1 has written it, and this is ")
 
 
 def test_stateful_bolts_have_no_parameters() -> None:
