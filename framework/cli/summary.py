@@ -140,7 +140,12 @@ def _fates(report: RunReport) -> Iterator[str]:
             by_count = sorted(counters.reasons.items(), key=lambda item: -item[1])
             reasons = ", ".join(f"{reason} ({count:,})" for reason, count in by_count)
             yield f"  {component}: {counters.failed:,} tracked tuples failed back to it: {reasons}"
-        if counters.unanswered:
+        if counters.unanswered and counters.processed:
+            yield (
+                f"  {component}: {counters.unanswered:,} tuples that it has received were neither acked nor "
+                "failed; what it would have made of them is lost"
+            )
+        elif counters.unanswered:
             yield f"  {component}: {counters.unanswered:,} tracked tuples were neither acked nor failed"
 
 

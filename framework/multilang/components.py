@@ -151,6 +151,8 @@ class ProgramBolt(ProgramComponent, Bolt):
 
     auto_ack = False
     auto_anchor = False
+    _is_finishing = False
+    """Whether the program has been told that its input is over."""
 
     def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
         """Start the program, and take what it emits while it initializes itself."""
@@ -163,11 +165,27 @@ class ProgramBolt(ProgramComponent, Bolt):
 
     def process_tick(self, tup: Tuple) -> None:
         """Send a tick to the program."""
-        self.process(tup)
+        if not self._is_finishing:
+            self.process(tup)
 
     def heartbeat(self) -> None:
         """Take what the program has emitted since its last answer."""
-        self._session.request(HEARTBEAT)
+        if not self._is_finishing:
+            self._session.request(HEARTBEAT)
+
+    def listen(self) -> None:
+        """Take what the program has emitted and answered since."""
+        self._session.take_waiting()
+
+    def finish(self) -> bool:
+        """Close the program's stdin, and take what it emits then; whether it has closed its stdout."""
+        assert self._program is not None
+        if not self._is_finishing:
+            self._session.take_waiting()  # of which nothing is pending then
+            self._is_finishing = True
+            self._program.end_input()
+        self._session.take_waiting()
+        return self._program.has_ended
 
     def _commands(self) -> Commands:
         return {**super()._commands(), "ack": self._on_ack, "fail": self._on_fail}

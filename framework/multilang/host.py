@@ -64,6 +64,20 @@ class ProgramHost(Host):
         if isinstance(self.component, ProgramBolt):
             self.component.heartbeat()
 
+    @property
+    def speaks_by_itself(self) -> bool:  # type: ignore[override]
+        """Whether what the program emits and acks waits in a pipe, as that of a bolt may."""
+        return isinstance(self.component, ProgramBolt)
+
+    def take_answers(self) -> None:
+        """Take what a bolt has emitted and acked since."""
+        if isinstance(self.component, ProgramBolt):
+            self.component.listen()
+
+    def finish(self) -> bool:
+        """Close the stdin of a bolt, and take what it emits then; whether it has ended."""
+        return not isinstance(self.component, ProgramBolt) or self.component.finish()
+
     def abandon(self) -> None:
         """Kill the program."""
         self.component.abandon()

@@ -69,6 +69,9 @@ class Program:
         self._silence_s = silence_s
         self._failure: ProgramError | None = None
         self._is_receiving = False
+        self._is_input_over = False
+        self.has_ended = False
+        """Whether the program has closed its stdout, behind the end of its input."""
         self._decoder = Decoder()
         folder = working_folder(command, folders)
         problem = problem_with(command, folders)
@@ -146,6 +149,9 @@ class Program:
                 data = self._pipes.read(0) or b""  # a process that it has started may hold the pipe open
             if data:
                 self._decoder.feed(data)
+            elif data is not None and self._is_input_over and not self._decoder.rest:
+                self.has_ended = True
+                return None
             elif data is not None:
                 raise self._ended()
             elif until_s is not None and time.monotonic() >= until_s:
@@ -217,12 +223,18 @@ class Program:
 
     # -- its end
 
+    def end_input(self) -> None:
+        """Close the program's stdin; what it writes to stdout then can be received until `has_ended`."""
+        if not self._is_input_over and self._process.stdin is not None:
+            self._is_input_over = True
+            self._pipes.end()
+            self._process.stdin.close()
+
     def close(self) -> None:
         """Close the program's stdin, at which it should end, and kill it if it does not within `EXIT_S`."""
-        if self._process.stdin is None or self._process.stdin.closed:
+        if self._failure is not None:
             return
-        self._pipes.end()
-        self._process.stdin.close()
+        self.end_input()
         until = time.monotonic() + EXIT_S
         while (left_s := until - time.monotonic()) > 0 and not self._has_exited():
             # It may have to write something before it can end, so its output is read.

@@ -120,6 +120,7 @@ class Session:
 
     def take_waiting(self) -> None:
         """Execute the commands that have come since, without waiting for any."""
+        self._finish_pending()
         while (message := self._program.receive_within(0)) is not None:
             self._execute(message)
 

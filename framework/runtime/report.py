@@ -149,6 +149,7 @@ def run_report(
             components[task.component].add(counters.get(task.id, TaskCounters()))
         if task.id in outcomes:
             results.setdefault(task.component, []).append(outcomes[task.id])
+    left = any(components[bolt.id].unanswered for bolt in plan.topology.bolts if bolt.id in components)
     return RunReport(
         topology=plan.topology.name,
         time=str(plan.time),
@@ -157,7 +158,7 @@ def run_report(
         emitted=progress_of(plan, [counters], 0.0, done=True).emitted,
         components=components,
         results={component: tuple(values) for component, values in results.items()},
-        drained=all(worker.drained for worker in found),
+        drained=all(worker.drained for worker in found) and not left,
         statistics=RunStatistics(channels, [e for worker in found for e in worker.executors]),
         incidents=tuple(incidents),
     )

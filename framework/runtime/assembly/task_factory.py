@@ -39,6 +39,7 @@ from framework.runtime.state import StateMemory, TaskState
 from framework.runtime.tasks.aligned_stop import OF_THE_DRAIN, AlignedStop
 from framework.runtime.tasks.allowance import Allowance
 from framework.runtime.tasks.answering import Answering
+from framework.runtime.tasks.awaited import Awaited
 from framework.runtime.tasks.bolt_agenda import DueBy, make_agenda
 from framework.runtime.tasks.bolt_assigner import BoltAssigner
 from framework.runtime.tasks.bolt_cut import BoltCut
@@ -339,6 +340,11 @@ class TaskFactory:
             interludes=interludes,
             answering=answering,
             acker=acker,
+            awaited=Awaited(
+                *(context, slot, interludes, acker),
+                self._settings["viper.drain.timeout.secs"],
+                end.may_end,
+            ),
             largest_slice=largest,
             commits=commits,
             cut=cut,
@@ -349,6 +355,7 @@ class TaskFactory:
         task = BoltTask(context, slot, emitter, received, parts)
         collector.attach(task)
         collector.buffer.watch(task.stirred, always=slot.presence.is_blocking)
+        collector.unanswered.watch(task.stirred)
         if acker is not None:
             acker.watch(task.stirred, always=slot.presence.is_blocking)
         return task

@@ -21,6 +21,7 @@ from framework.runtime.edges.values import snapshot
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.positions.event_times import to_micros
 from framework.runtime.tracking.acker import Acker
+from framework.runtime.tracking.unanswered import Unanswered
 from framework.topology import DEFAULT_STREAM, unknown
 from framework.tracebacks import place_of
 from viper.payload import Row
@@ -70,6 +71,8 @@ class TaskCollector:
         self._logger = logger
         self._listener: EmitListener | None = None
         self._acker: Acker | None = None
+        self.unanswered = Unanswered()
+        """The untracked tuples that a component which answers itself has not answered."""
         self._closed = False
         self._warned: set[str] = set()
         self._ports = {port.stream.name: port for port in output.ports}
@@ -167,11 +170,13 @@ class TaskCollector:
         """
         if self._acker is None or self._acker.ack(tup):
             self.counters.acked += 1
+        self.unanswered.answer(tup)
 
     def fail(self, tup: Any) -> None:
         """Fail a tuple, given itself or by its id; errors as for `ack`."""
         if self._acker is None or self._acker.fail(tup):
             self.counters.failed += 1
+        self.unanswered.answer(tup)
 
     def log(self, message: str, level: str | None) -> None:
         """Write to the component's log; an unknown level is info, as in streamparse."""

@@ -263,13 +263,13 @@ class Executor:
         if all(spout.brings_nothing for spout in self.spouts) and self._cycles.open(rests=not are_finished):
             self._live_time.go_on()
             return
-        if not (self._fed_by_others or self._restarts_later()) and are_finished:
+        if not (self._fed_by_others or self._goes_on_later()) and are_finished:
             raise InternalError(f"nothing can run, but {self._unfinished()}")
         self._wait()
 
-    def _restarts_later(self) -> bool:
-        """Whether any component is to be restarted after a pause."""
-        return any(task.slot.is_gone for task in self.tasks)
+    def _goes_on_later(self) -> bool:
+        """Whether any component is to be restarted after a pause, or to answer something."""
+        return any(task.slot.is_gone or task.awaits_answers for task in self.tasks)
 
     def _wait(self) -> None:
         now = time.monotonic()
@@ -324,6 +324,8 @@ class Executor:
         return "; ".join(
             f"{task.name} has not returned from a callback"
             if self._is_in_callback(task)
+            else f"{task.name} has not answered all tuples"
+            if task.awaits_answers
             else f"{task.name} waits for {task.waiting_for}"
             if task.waiting_for
             else f"{task.name} is not done"
@@ -392,7 +394,7 @@ class Executor:
         return self._given_up() or (isinstance(waiting, SourceTask) and waiting.leaves_now(self._stop.at_s))
 
     def _wait_for_room(self, waiting: Task) -> None:
-        alone = not (self._fed_by_others or self._restarts_later())
+        alone = not (self._fed_by_others or self._goes_on_later())
         if alone and all(self._is_in_callback(spout) or spout.is_finished for spout in self.spouts):
             raise InternalError(
                 f"{waiting.name} emits without returning and has no room left, but {self._unfinished()}"

@@ -288,6 +288,16 @@ class Host:
         """The generator of a generator spout; None for any other component."""
         return iter(self.component.tuples()) if is_generator_spout(self.cls) else None
 
+    speaks_by_itself = False
+    """Whether the component emits and answers only when it is listened to, as a program does."""
+
+    def take_answers(self) -> None:
+        """Take what a component has emitted and answered since, that speaks by itself."""
+
+    def finish(self) -> bool:
+        """Tell it that its input is over, and take what it says to that; whether it has said all."""
+        return True
+
     def failed_because(self, reason: str) -> None:
         """Tell a spout why the tuple has failed for which its `fail` is called next."""
         self.component.failure = reason

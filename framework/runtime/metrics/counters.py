@@ -80,7 +80,8 @@ class TaskCounters:
     failed: int = 0
     """For a bolt: tuples that failed here. For a spout: tracked ones that it was told have failed."""
     unanswered: int = 0
-    """For a spout: tracked tuples that were neither acked nor failed when the run ended or the spout died."""
+    """For a spout: tracked tuples that were neither acked nor failed when the run ended or the spout died.
+    For a bolt that answers itself: untracked ones that it had received, likewise."""
     second_answers: int = 0
     """For a bolt: acks and fails of tuples that had been acked or failed before; they had no effect."""
     errors: int = 0

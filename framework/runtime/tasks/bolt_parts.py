@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from framework.runtime.tasks.agenda import Agenda
 from framework.runtime.tasks.answering import Answering
+from framework.runtime.tasks.awaited import Awaited
 from framework.runtime.tasks.bolt_assigner import BoltAssigner
 from framework.runtime.tasks.bolt_cut import BoltCut
 from framework.runtime.tasks.hand_over import HandOver
@@ -31,6 +32,8 @@ class BoltParts:
     """Answers for the tuples of a slice."""
     acker: Acker | None
     """Knows which tracked tuples are unanswered; None where none are tracked."""
+    awaited: Awaited
+    """Has the task wait for what a component has not answered that answers itself."""
     largest_slice: int | None
     """As `Task.largest_slice`."""
     commits: SinkCommits | None

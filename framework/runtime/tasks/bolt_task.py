@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from framework.runtime.control.stop import StopReason
 from framework.runtime.inputs import BoltInput, Inlet
 from framework.runtime.pieces import Piece, split_at
 from framework.runtime.positions.lineage import LAST
@@ -112,18 +113,23 @@ class BoltTask(TaskInGroup):
         # A component that is to be made anew cannot be given what is due meanwhile.
         if self.slot.is_gone:
             return super().wake_at_s
-        write_at_s = self.context.checkpoints.write_at_s
-        return write_at_s if self._is_at_cut else min(self._agenda.due_at_s, write_at_s)
+        at_s = min(self.context.checkpoints.write_at_s, self._parts.awaited.due_at_s)
+        return at_s if self._is_at_cut else min(self._agenda.due_at_s, at_s)
 
     @property
     def last_begun(self) -> int:
         """A number that is another one for each tuple; another thread sees by it that the task goes on."""
         return self._parts.processor.last_begun
 
+    @property
+    def awaits_answers(self) -> bool:
+        """As in the base class."""
+        return self._parts.awaited.is_waiting
+
     def _wants_turn(self, now_s: float) -> bool:
         if self._is_handing_over:
             return self._can_take_over
-        goes_on = self._goes_on_in_group()
+        goes_on = None if self.awaits_answers else self._goes_on_in_group()
         if goes_on is not None:
             return goes_on
         return (
@@ -132,6 +138,7 @@ class BoltTask(TaskInGroup):
             or self.state is TaskState.ENDING
             or (self._agenda.has_clients and self._agenda.due_at_s <= now_s and not self._is_at_cut)
             or self._parts.assigner.has_output  # of a thread of the component's own
+            or self._parts.awaited.wants_turn(now_s)
             or (self._parts.cut is not None and self._is_wanted_by_checkpoint(self._parts.cut, now_s))
         )
 
@@ -221,11 +228,22 @@ class BoltTask(TaskInGroup):
         if self.context.checkpoints.pending is not None:
             self.context.checkpoints.go_on(is_committed=self.emitter.commits is None)
         self._called_back()
-        if self.progress is Progress.OVER and self._may_end():
+        if self.progress is Progress.OVER and self._may_end() and self._parts.awaited.may_end():
             self.state = TaskState.ENDING
             self.slot.give_up_restart()
             self._finish()
         return self.context.counters.processed - before
+
+    def drain(self, reason: StopReason, now_s: float) -> None:
+        """As in the base class."""
+        super().drain(reason, now_s)
+        if reason is not StopReason.SUSPENDED:
+            self._parts.awaited.drain(now_s)
+
+    def close(self) -> None:
+        """As in the base class."""
+        self._parts.awaited.close()
+        super().close()
 
     def unblock(self) -> bool:
         """As in the base class; between two turns, all input that has left no output behind is done with."""

@@ -79,9 +79,10 @@ class Interludes:
         Raises:
             ComponentError: its constructor, or `initialize`, raised.
         """
-        held = self._acker.fail_all(Cause.RESTARTED) if self._acker is not None else 0
-        host = self._slot.host
-        self._context.counters.lost += 0 if host.keeps_batches else max(host.gathered - held, 0)
+        if self._acker is not None:
+            self._acker.fail_all(Cause.RESTARTED)
+        unanswered = self._slot.unanswered.let_go()
+        self._context.counters.lost += 0 if self._slot.host.keeps_batches else unanswered
         with self._beside_inputs(None):
             self._slot.remake()
             self._begin()
@@ -146,6 +147,23 @@ class Interludes:
         if self._is_ready(at, TickKind.BATCH):
             for due in list(self._slot.host.dues.rest()):
                 self.fire_due(level, due, max(at, level.place(at.ts, due.group)), None)
+
+    def listen(self) -> None:
+        """Take what a program has emitted and answered since, which works in the background."""
+        if not self._slot.is_gone:
+            self._call(None, "process", self._slot.host.take_answers)
+
+    def finish(self) -> bool:
+        """Tell a program that its input is over, and take what it emits then; whether it has ended."""
+        has_ended = True
+
+        def finish() -> None:
+            nonlocal has_ended
+            has_ended = self._slot.host.finish()
+
+        if not self._slot.is_gone:
+            self._call(None, "close", finish)
+        return has_ended or self._slot.is_gone
 
     def input_passed(self, positions: Positions) -> None:
         """A slice of the input has been processed, at these positions."""

@@ -98,12 +98,19 @@ class TupleProcessor:
         while True:
             process = self._callback()
             try:
-                if acker is None or acker.automatic or not acker.tracking:
+                if not self._slot.host.answers_itself:
                     for tup in inbox:
                         process(tup)
-                else:
+                elif acker is None or acker.automatic or not acker.tracking:
+                    receive = self._slot.unanswered.receive
                     for tup in inbox:
-                        acker.receive(tup)
+                        receive(tup)
+                        process(tup)
+                else:
+                    receive = self._slot.unanswered.receive
+                    for tup in inbox:
+                        if not acker.receive(tup):
+                            receive(tup)
                         process(tup)
                 break
             except user_errors() as error:
@@ -126,6 +133,8 @@ class TupleProcessor:
         host = self._slot.host
         is_tracked = self._acker is not None and self._acker.raised(host.fails_itself)
         self._slot.raised("process", error, tup)
+        if tup is not None:
+            self._slot.unanswered.answer(tup)
         self._counters.failed += host.fails_itself
         self.left_open += not host.fails_itself
         self._counters.lost += not is_tracked

@@ -15,6 +15,7 @@ from framework.runtime.hosts.user_errors import name_the_fields, user_errors
 from framework.runtime.state import TaskState, Transactions
 from framework.runtime.tasks.context import TaskContext, TaskStopped
 from framework.runtime.tasks.presence import Presence
+from framework.runtime.tracking.unanswered import Unanswered
 
 if TYPE_CHECKING:
     from viper.columns.lease import Lease
@@ -61,6 +62,11 @@ class ComponentSlot:
     def is_gone(self) -> bool:
         """Whether the component has raised and waits to be made anew."""
         return self.restart_at_s is not None
+
+    @property
+    def unanswered(self) -> Unanswered:
+        """The untracked tuples that the component, which decides itself when it answers, has not answered."""
+        return self._collector.unanswered
 
     @property
     def waiting_rows(self) -> int:

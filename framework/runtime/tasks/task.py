@@ -105,6 +105,11 @@ class Task(ABC):
         """``component:task id`` of the task that holds this one's input back, if one does."""
 
     @property
+    def awaits_answers(self) -> bool:
+        """Whether all input is processed, and the component may still emit, as it has not answered all."""
+        return False
+
+    @property
     def largest_slice(self) -> int | None:
         """The most tuples that the task processes in one slice; None for as many as any other."""
         return None

@@ -132,6 +132,9 @@ class TaskAtCuts(Task):
         assert self._parts.cut is not None
         if self._tables_kept is not None and not self._are_evaluated(self._parts.cut.stands_at):
             return False
+        if not self._parts.awaited.may_pass():
+            return False
+        self.emitter.place()
         self.cut(proposal.number)
         since_s = self._parts.cut.stands_since_s
         remembers = [each for each in (self.slot.state, self._tables_kept) if each is not None]

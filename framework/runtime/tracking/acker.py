@@ -169,13 +169,14 @@ class Acker:
         """Note that the next `count` tuples were processed."""
         self._base += count
 
-    def receive(self, tup: Any) -> None:
-        """Note the tuple that comes next, which the bolt has to answer itself."""
+    def receive(self, tup: Any) -> bool:
+        """Note the tuple that comes next, which the bolt answers itself; return whether it is tracked."""
         tree = self._positions.tree(self._current)
         if tree:
             self._fresh[tup.id] = tree
         else:
             self._all_tracked = False
+        return bool(tree)
 
     def end(self) -> None:
         """Ack or hold the tuples of a slice, some tracked; all were processed, and their outputs counted."""
@@ -325,6 +326,12 @@ class Acker:
     def held(self) -> int:
         """The number of tracked tuples that the bolt holds."""
         return len(self._held)
+
+    @property
+    def held_alive(self) -> int:
+        """The number of those whose trees have not failed."""
+        with self._lock:
+            return sum(map(self._forest.alive, self._held.values()))
 
     # -- anchors
 
