@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from framework.checkpoints.fingerprints import Fingerprints
+from framework.checkpoints.fingerprints import ORDER, Fingerprints
 from framework.checkpoints.meaning import DIGEST, FUNCTION, IS, PYTHON, Plain, shown
 
 WHOLE = ("window", "join", "batch", "key window")
@@ -50,16 +50,16 @@ class _Other:
     """Whether nothing differs but the code of what has one name, or the name of what has one code."""
 
 
-def differences(
-    before: Fingerprints, now: Fingerprints, kinds: Mapping[str, Sequence[str]]
-) -> Iterator[Difference]:
+def differences(before: Fingerprints, now: Fingerprints) -> Iterator[Difference]:
     """All differences, but for components that only one of them has.
 
     Args:
         before: of the run that has written the checkpoint.
         now: of the run that is to go on from it.
-        kinds: by component the kinds of its states in the checkpoint.
     """
+    if before["version"] != now["version"]:
+        told = f"ViperStorm {before['version']} has written it, and this is {now['version']}"
+        yield Difference(told, False)
     same_python = before["python"] == now["python"]
     if not same_python:
         told = f"the checkpoint was written by Python {before['python']}, this is {PYTHON}"
@@ -73,7 +73,8 @@ def differences(
     yield from _of_configuration(before["components"], now["components"])
     for name in before["components"].keys() & now["components"].keys():
         one, other = before["components"][name], now["components"][name]
-        yield from _of_component(name, one, other, kinds.get(name, ()), same_python=same_python)
+        same = {"same_python": same_python, "same_version": before["version"] == now["version"]}
+        yield from _of_component(name, one, other, **same)
 
 
 def _of_configuration(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Difference]:
@@ -149,13 +150,15 @@ def _of_topology(
     before: Mapping[str, Any], now: Mapping[str, Any], components: Sequence[Any]
 ) -> Iterator[Difference]:
     keeps = any(component["keeps"] for component in components)
-    for other in _others(before, now):
-        refused = other.path[0] == "time" or (keeps and other.path[0] not in ("name", "order of spouts"))
+    one, another = ([id for id in found[ORDER] if id in both] for found, both in
+                    ((before, now[ORDER]), (now, before[ORDER])))  # fmt: skip
+    for other in _others({**before, ORDER: one}, {**now, ORDER: another}):
+        refused = other.path[0] == "time" or (keeps and other.path[0] not in ("name", ORDER))
         yield Difference(_told("the topology", other), refused)
 
 
 def _of_component(
-    name: str, before: Mapping[str, Any], now: Mapping[str, Any], kinds: Sequence[str], *, same_python: bool
+    name: str, before: Mapping[str, Any], now: Mapping[str, Any], *, same_python: bool, same_version: bool
 ) -> Iterator[Difference]:
     where, keeps = repr(name), bool(before["keeps"])
     for thing, was in before.get("things", {}).items():
@@ -167,10 +170,10 @@ def _of_component(
         for other in _others(was, found):
             if other.is_code and not same_python:
                 continue
-            lives = other.path[-1:] == ("ttl",)
-            yield Difference(
-                _told(f"{where}: {thing}", other), keeps and not other.is_code and not lives
-            )
+            # The version before may not have known a parameter that this one has.
+            unknown = not same_version and len(other.path) == 1 and other.path[0] not in was
+            refused = keeps and not (other.is_code or unknown or other.path[-1:] == ("ttl",))
+            yield Difference(_told(f"{where}: {thing}", other), refused)
     for other in _others(before["configuration"], now["configuration"]):
         refused = other.path[0] in _OF_PLACES or (other.path[0] == _TICKS and keeps)
         yield Difference(_told(where, other), refused)

@@ -33,7 +33,9 @@ from framework.tables import SharedTable
 from framework.tap import is_tap
 from framework.topology import ComponentSpec, ObjectDef, PythonImplementation, Ref, RefList, Role, Topology
 from framework.traits import Traits, class_of
-from framework.windows.joins import as_condition
+from framework.version import VERSION
+from framework.windows.joins import Condition, as_condition
+from framework.windows.joins.conditions import Bounds
 from framework.windows.spec import (
     GAP_MS,
     JOIN_HOW,
@@ -50,6 +52,8 @@ from framework.windows.spec import (
 
 Fingerprints = Mapping[str, Any]
 """What is to be compared, as JSON can hold it."""
+ORDER: Final = "order of components"
+"""The key of all ids in order of definition, by which ties of tuples of one time are broken."""
 
 MAY_DIFFER: Final[Mapping[str, str]] = {
     "par": "the number of tasks is what a run is free to choose",
@@ -180,12 +184,13 @@ def fingerprints_of(plan: Plan, settings: Settings) -> Fingerprints:
     found = [component for component in plan.declared if not is_tap(component.id)]
     told = {
         "python": PYTHON,
+        "version": VERSION,
         "topology": {
             **{meaning: plain(settings.get(key)) for key, meaning in OF_ALL.items()},
             OF_ALL["viper.time"]: str(plan.time),
             "name": plan.topology.name,
             "key groups": settings["viper.key.groups"],
-            "order of spouts": [spout.id for spout in plan.topology.spouts],
+            ORDER: [component.id for component in found],
         },
         "tables": {
             table.table_name: _of_table(table) for group in plan.table_groups for table in group.tables
@@ -297,7 +302,7 @@ def _is_attribute(value: object) -> bool:
 def _normal(name: str, value: Any) -> Any:
     """A value in the form that any way of writing it has."""
     if name == "on":
-        return as_condition(value)
+        return _of_condition(as_condition(value))
     if name == "fields":  # their names are compared where the stream is taken
         return None if value is None else len(value)
     if name in ("left", "right"):
@@ -307,6 +312,21 @@ def _normal(name: str, value: Any) -> Any:
         found = [import_object(one) if isinstance(one, str) else one for one in many]
         return found if isinstance(value, list | tuple) else found[0]
     return value
+
+
+def _of_condition(condition: Condition) -> dict[str, Any]:
+    """A condition in words, whichever way it was put together."""
+    return {
+        "fields": sorted(map(str, condition.pairs)),
+        "times": sorted(map(_of_bounds, condition.bounds)),
+        "functions": condition.functions,
+    }
+
+
+def _of_bounds(bounds: Bounds) -> str:
+    if bounds.size_us is not None:
+        return f"in one window of {span(bounds.size_us / 1000)}"
+    return f"from {span(bounds.before_us / 1000)} before to {span(bounds.after_us / 1000)} after"
 
 
 def _of_windows(conf: Mapping[str, Any]) -> dict[str, Plain]:

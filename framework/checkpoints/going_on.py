@@ -27,7 +27,6 @@ from framework.state import BatchState
 from framework.tap import is_tap
 from framework.topology import Role
 from framework.traits import Batching
-from framework.version import VERSION
 
 SPOUT = "spout"
 """The name under which the task of a seekable spout saves where it is."""
@@ -209,14 +208,12 @@ def going_on_from(
 def _differences(plan: Plan, manifest: Manifest, fingerprints: Fingerprints) -> Iterator[Difference]:
     """What differs in the meaning of what is remembered, in code, and in the streams that bolts take."""
     before, kinds = manifest.fingerprints, manifest.kinds
-    if manifest.version != VERSION:
-        yield Difference(f"ViperStorm {manifest.version} has written it, and this is {VERSION}", False)
     for name in manifest.components.keys() & fingerprints["components"].keys():
         yield from _other_inputs(plan, name, manifest.components[name]["inputs"])
     if not before:
         yield from _untold(manifest)
         return
-    yield from differences(before, fingerprints, kinds)
+    yield from differences(before, fingerprints)
     for name in manifest.components.keys() & fingerprints["components"].keys():
         for source, stream, *_ in manifest.components[name]["inputs"]:
             yield from of_input(name, source, stream, before, fingerprints, kinds.get(name, ()))

@@ -26,6 +26,8 @@ Plain = Any
 """A value that JSON can hold, and that is equal to itself when it comes back."""
 IS: Final = "object of"
 """The key of an object's class, beside its attributes; with a space, as no attribute has this name."""
+KIND: Final = "kind of"
+"""The key of the framework's class that a user's class derives from."""
 FUNCTION: Final = "function called"
 """The key of a function's name, beside the digest of its code."""
 DIGEST: Final = "digest of code"
@@ -113,7 +115,7 @@ def _shown(value: Plain) -> str:
     if isinstance(value, Mapping):
         if FUNCTION in value:
             return f"the function {value[FUNCTION]}"
-        told = {name: _shown(one) for name, one in value.items() if name not in (IS, DIGEST)}
+        told = {name: _shown(one) for name, one in value.items() if name not in (IS, DIGEST, KIND)}
         if IS in value:
             return f"{value[IS]}({', '.join(f'{name}={one}' for name, one in told.items() if one != 'None')})"
         return f"{{{', '.join(f'{name}: {one}' for name, one in told.items())}}}"
@@ -157,13 +159,18 @@ def _object(value: Any, around: Around) -> Plain:
     cls = type(value)
     told: dict[str, Plain] = {IS: name_of(cls)}
     if not is_ours(cls.__module__):
-        if _is_installed(cls.__module__):
+        if _is_installed(cls.__module__) and _kind(cls) is None:
             return {**told, "value": _written(value)}
-        told[DIGEST] = _digest(cls, around)
+        told |= {DIGEST: _digest(cls, around), KIND: _kind(cls)}
     try:
         return {**told, **{name.lstrip("_"): _plain(one, around) for name, one in _held(value)}}
     except Exception:  # an object may raise whatever it likes as it is looked at; its class is known at least
         return told
+
+
+def _kind(cls: type) -> str | None:
+    """The name of the framework's class that a class derives from."""
+    return next((base.__name__ for base in cls.__mro__ if is_ours(base.__module__)), None)
 
 
 def _written(value: Any) -> str | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from framework.checkpoints.fingerprints import ORDER
 from framework.checkpoints.folder import Checkpoint
 from framework.checkpoints.manifest import Manifest
 from framework.errors import CheckpointError
@@ -95,8 +96,7 @@ class _Renaming:
                 things["join"] = {**things["join"], **{side: of for side, of in sides.items() if of}}
             groupings = {self._grouped(name): digest for name, digest in told["groupings"].items()}
             found[self.id(id)] = {**told, "things": things, "groupings": groupings}
-        spouts = [self.id(id) for id in fingerprints["topology"]["order of spouts"]]
-        topology = {**fingerprints["topology"], "order of spouts": spouts}
+        topology = {**fingerprints["topology"], ORDER: [*map(self.id, fingerprints["topology"][ORDER])]}
         return {**fingerprints, "topology": topology, "components": found}
 
     def _thing(self, id: str, name: str) -> str:
