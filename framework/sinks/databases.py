@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,6 +21,9 @@ _PASSING_WORDS: Final = (
     *("no such file or directory", "connection is lost", "connection is closed", "database is locked"),
 )
 """What drivers say that give no number, as libpq when it connects."""
+
+_PLAIN: Final = (str, int, float, bool, bytes, type(None))
+"""Classes of values that every driver takes."""
 
 
 def is_transient(error: sa.exc.SQLAlchemyError) -> bool:
@@ -48,10 +52,14 @@ def check_of(column: sa.types.TypeEngine[Any], dialect: sa.Dialect) -> Check:
         column: its type.
         dialect: of the database.
     """
+    import sqlalchemy as sa
+
     bind = column.dialect_impl(dialect).bind_processor(dialect)
     is_postgres, is_sqlite = dialect.name == "postgresql", dialect.name == "sqlite"
     bounds = _bounds(column, is_postgres)
-    takes = _classes(dialect)
+    misfit = _misfit(dialect)
+    as_json = _as_json(is_postgres) if isinstance(column, sa.JSON) and not is_sqlite else None
+    is_float = isinstance(column, sa.Float)
 
     def check(values: Sequence[object]) -> str:
         if not is_text(values):
@@ -62,16 +70,20 @@ def check_of(column: sa.types.TypeEngine[Any], dialect: sa.Dialect) -> Check:
             least, greatest = bounds
             return f"has a whole number that is not between {least} and {greatest}: make the column wider"
         try:
+            if as_json is not None:
+                list(map(as_json, values))
+            if is_float:
+                list(map(float, (value for value in values if isinstance(value, int))))
             bound = values if bind is None else [None if value is None else bind(value) for value in values]
         except Exception as error:  # whatever a type of a user's own raises
             return f"has a value that {column!r} does not take: {type(error).__name__}: {error}"
         if is_sqlite and not is_within(bound):
             return "has a whole number of more than 64 bits: make it text first"
-        for cls in dict.fromkeys(map(type, bound)):
-            if not takes(cls):
+        for value in bound:
+            if type(value) not in _PLAIN and (why := misfit(value)):
                 return (
-                    f"has a value of class {cls.__name__}, which {dialect.driver} does not take: make it a "
-                    "number, text or bytes first"
+                    f"has a value of class {type(value).__name__}, which {dialect.driver} does not take"
+                    f"{why}: make it a number, text or bytes first"
                 )
         return ""
 
@@ -90,33 +102,43 @@ def _bounds(column: sa.types.TypeEngine[Any], is_postgres: bool) -> tuple[int, i
     return -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
 
 
-def _classes(dialect: sa.Dialect) -> Callable[[type], bool]:
-    """A function that says whether the driver takes values of a class; it does where that is not known."""
-    known: dict[type, bool] = {}
+def _as_json(is_postgres: bool) -> Callable[[object], None]:
+    """A function that raises where a value has no JSON, or none that PostgreSQL takes."""
+
+    def check(value: object) -> None:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        text.encode()
+        if is_postgres and "\\u0000" in text.replace("\\\\", ""):
+            raise ValueError("the character NUL, which PostgreSQL takes in no text")
+
+    return check
+
+
+def _misfit(dialect: sa.Dialect) -> Callable[[object], str]:
+    """A function that says why the driver does not take a value; its text is empty where it may."""
     if dialect.driver == "pysqlite":
         import sqlite3
 
         # What a program has registered with sqlite3, which its types do not declare.
         adapters: Mapping[tuple[type, type], object] = getattr(sqlite3, "adapters", {})
-        plain = (int, float, str, bytes, bytearray, memoryview, type(None))
+        buffers = (*_PLAIN, bytearray, memoryview)
 
-        def takes_sqlite(cls: type) -> bool:
-            adapted = (cls, sqlite3.PrepareProtocol) in adapters or hasattr(cls, "__conform__")
-            return adapted or issubclass(cls, plain)
+        def of_sqlite(value: object) -> str:
+            adapted = (type(value), sqlite3.PrepareProtocol) in adapters or hasattr(value, "__conform__")
+            return "" if adapted or isinstance(value, buffers) else " (it has no adapter)"
 
-        return takes_sqlite
+        return of_sqlite
     if dialect.driver != "psycopg":
-        return lambda _cls: True
-    import psycopg
-    from psycopg.adapt import PyFormat
+        return lambda _value: ""
+    from psycopg.adapt import PyFormat, Transformer
 
-    def takes_psycopg(cls: type) -> bool:
-        if cls not in known:
-            try:
-                psycopg.adapters.get_dumper(cls, PyFormat.AUTO)
-                known[cls] = True
-            except psycopg.ProgrammingError:
-                known[cls] = False
-        return known[cls]
+    adapting = Transformer()
 
-    return takes_psycopg
+    def of_psycopg(value: Any) -> str:
+        try:
+            adapting.get_dumper(value, PyFormat.AUTO).dump(value)
+        except Exception as error:  # whatever a class raises that is dumped
+            return f" ({error})"
+        return ""
+
+    return of_psycopg

@@ -186,7 +186,7 @@ class SqlAlchemySink(TableSink):
             for row in rows:  # nothing is committed
                 try:
                     self._write(connection, self._by_name([row]))
-                except sa.exc.StatementError:
+                except Exception:  # drivers raise others too, of values that they do not take
                     return row
         return None
 
@@ -229,3 +229,7 @@ class SqlAlchemySink(TableSink):
             if isinstance(error, sa.exc.StatementError) and (row := refused_row()) is not None:
                 raise RefusedRowError(told, row) from error
             raise SinkError(told) from error
+        except (TypeError, ValueError, OverflowError) as error:  # of a driver, for a value
+            if (row := refused_row()) is None:
+                raise
+            raise RefusedRowError(f"{self._shown}: {type(error).__name__}: {error}", row) from error

@@ -169,7 +169,7 @@ class SqliteSink(TableSink):
         taken = iter(list(rows))
         try:
             database.executemany(insert, taken)
-        except sqlite3.IntegrityError as error:
+        except (sqlite3.IntegrityError, sqlite3.DataError) as error:
             row = rows[len(rows) - length_hint(taken) - 1]
             raise RefusedRowError(f"{self._path}: {self._advised(error)}", row) from error
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -40,6 +41,17 @@ def going_on(plan: Plan, report: Path, known: Mapping[str, str]) -> Plan:
     return replace(plan, offsets=places)
 
 
+def checksum(told: Mapping[str, Any]) -> str:
+    """The checksum of what another run takes up of a report: the data of spouts, and how far they have come.
+
+    Args:
+        told: the report, as JSON holds it.
+    """
+    places = {id: component.get("places") for id, component in told["components"].items()}
+    taken_up = {"sources": told["sources"], "places": places, "drained": told["drained"]}
+    return f"{zlib.crc32(json.dumps(json.loads(json.dumps(taken_up)), sort_keys=True).encode()):08x}"
+
+
 def _read(report: Path) -> dict[str, Any]:
     try:
         told = json.loads(report.read_text(encoding="utf-8"))
@@ -49,6 +61,11 @@ def _read(report: Path) -> dict[str, Any]:
         raise PlaceError(f"{report} is no report of a run: {error}") from error
     if not isinstance(told, dict) or not {"sources", "components", "drained", "reason"} <= told.keys():
         raise PlaceError(f"{report} is no report of a run: expected what viper run --report wrote")
+    if "checksum" in told and told["checksum"] != checksum(told):  # earlier versions wrote none
+        raise PlaceError(
+            f"{report} is damaged: its checksum does not fit what it says of sources and places; run it from "
+            "the beginning"
+        )
     if not told["drained"] or told["reason"] == "failed" or told.get("lost"):
         raise PlaceError(
             f"{report}: that run has lost what was in flight ({told['reason']}), so nobody knows what has "

@@ -102,6 +102,21 @@ def test_a_place_in_other_data_is_refused(tmp_path: Path) -> None:
         run_built(chain_of(Partitions(4, 200, 6)), {"start": report})
 
 
+def test_a_report_that_was_changed_is_refused(tmp_path: Path) -> None:
+    """One digit of a place is enough; earlier versions wrote no checksum."""
+    path = written(run_built(chain_of(Partitions(4, 200, 5)), {"max_tuples": 10}), tmp_path)
+    told = json.loads(path.read_text(encoding="utf-8"))
+    partition, (ts, count) = next(iter(told["components"]["source"]["places"].items()))
+    told["components"]["source"]["places"][partition] = [ts + 1, count]
+    path.write_text(json.dumps(told), encoding="utf-8")
+    with pytest.raises(PlaceError, match=r"json is damaged: its checksum does not fit"):
+        run_built(chain_of(Partitions(4, 200, 5)), {"start": path})
+    told["components"]["source"]["places"][partition] = [ts, count]
+    del told["checksum"]
+    path.write_text(json.dumps(told), encoding="utf-8")
+    assert run_built(chain_of(Partitions(4, 200, 5)), {"start": path}).emitted == 790
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

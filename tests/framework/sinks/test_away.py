@@ -15,10 +15,12 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.dialects.postgresql import psycopg2
 
 from framework.errors import ComponentError, SinkError, TransientError
 from framework.sinks import SqlAlchemySink, SqliteSink, transactional
-from framework.sinks.databases import is_transient
+from framework.sinks.databases import check_of, is_transient
 from framework.sinks.transactional import RETRY_SECS
 from tests.framework.sinks.driven import OwnSink, begun, held, make_table, rows_between
 from tests.framework.sinks.test_staged_rows import put
@@ -274,6 +276,47 @@ def test_errors_that_pass(error: sa.exc.SQLAlchemyError) -> None:
 @pytest.mark.parametrize("error", LASTING, ids=map(str, range(len(LASTING))))
 def test_errors_that_last(error: sa.exc.SQLAlchemyError) -> None:
     assert not is_transient(error)
+
+
+def checked(column: Any, value: object, dialect: sa.Dialect) -> str:
+    return check_of(column, dialect)((value,))
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "told"),
+    [
+        (sa.Integer(), 2**31, "not between -2147483648 and 2147483647"),
+        (sa.SmallInteger(), -40000, "not between -32768 and 32767"),
+        (sa.BigInteger(), 2**63, "not between"),
+        (sa.Text(), "a\0b", "the character NUL"),
+        (sa.Text(), "\ud83d", "a lone surrogate"),
+        (postgresql.JSONB(), {"a": "\ud83d"}, "surrogates not allowed"),
+        (postgresql.JSONB(), {"a": "\0"}, "the character NUL"),
+        (postgresql.JSONB(), [float("nan")], "Out of range float values"),
+        (postgresql.JSONB(), {1, 2}, "Object of type set is not JSON serializable"),
+        (sa.Float(), 10**400, "int too large to convert to float"),
+        (sa.Boolean(), 2, "not None, True, or False"),
+    ],
+)
+def test_values_that_postgresql_never_takes(column: Any, value: object, told: str) -> None:
+    assert told in checked(column, value, psycopg2.dialect())
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        (sa.Integer(), 2**31 - 1),
+        (sa.Integer(), None),
+        (sa.BigInteger(), -(2**63)),
+        (sa.Numeric(), 2**70),
+        (sa.Text(), "\U0001f600"),
+        (postgresql.JSONB(), {"a": ["\\u0000", None, 1.5]}),
+        (sa.Float(), float("nan")),
+        (sa.Boolean(), True),
+    ],
+)
+def test_values_that_it_takes(column: Any, value: object) -> None:
+    assert checked(column, value, psycopg2.dialect()) == ""
 
 
 # -- a server of PostgreSQL, where there is one
