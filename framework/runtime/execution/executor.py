@@ -324,6 +324,8 @@ class Executor:
         return "; ".join(
             f"{task.name} has not returned from a callback"
             if self._is_in_callback(task)
+            else f"{task.name} has raised, and is made anew only after its pause"
+            if task.slot.is_gone
             else f"{task.name} has not answered all tuples"
             if task.awaits_answers
             else f"{task.name} waits for {task.waiting_for}"

@@ -67,6 +67,11 @@ class BatchProcessor:
         """The numbers that keys were given, by the name of their field."""
         self._numbered_for: Host | None = None
 
+    @property
+    def may_need_component(self) -> bool:
+        """As of `Processor`."""
+        return True
+
     def begin(self, positions: Positions) -> None:
         """Tuples at these positions come next."""
         self._positions, self._first = positions, 0

@@ -126,6 +126,14 @@ class BoltTask(TaskInGroup):
         """As in the base class."""
         return self._parts.awaited.is_waiting
 
+    def _ends_without_component(self, now_s: float) -> bool:
+        if self.is_cyclic or self.slot.state is not None:
+            return False
+        if self._steps is not None and self._parts.processor.may_need_component:
+            return False
+        ready, watermark, _ = self._received.outlook()
+        return watermark == END and not ready
+
     def _wants_turn(self, now_s: float) -> bool:
         if self._is_handing_over:
             return self._can_take_over
@@ -203,7 +211,7 @@ class BoltTask(TaskInGroup):
             self._finish()
             return 0
         before = self.context.counters.processed
-        if self.slot.restart_at_s is not None:
+        if self.slot.restart_at_s is not None and time.monotonic() >= self.slot.restart_at_s:
             self._parts.interludes.restart()
         if self._steps is None:
             self.is_signalled = False

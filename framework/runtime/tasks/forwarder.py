@@ -30,6 +30,7 @@ class Forwarder:
 
     left_open = 0
     last_begun = 0
+    may_need_component = False
     """No component is called."""
 
     def __init__(

@@ -32,6 +32,10 @@ class Processor(Protocol):
     def last_begun(self) -> int:
         """A number that is another one for each tuple; another thread sees by it that the task goes on."""
 
+    @property
+    def may_need_component(self) -> bool:
+        """Whether the rest of the slice may be for a component that is to be made anew."""
+
     def begin(self, positions: Positions) -> None:
         """Tuples at these positions come next, in one or several calls of `process`."""
 
@@ -65,6 +69,8 @@ class TupleProcessor:
         self._positions = Positions()
         self._first = 0
         """Index in there of the tuple that was loaded first."""
+        self._loaded = 0
+        """How many were loaded."""
         if slot.state is not None:
             slot.state.tell_time_by(self._now)
 
@@ -72,6 +78,11 @@ class TupleProcessor:
     def last_begun(self) -> int:
         """A number that is another one for each tuple; another thread sees by it that the task goes on."""
         return self._inbox.last_id
+
+    @property
+    def may_need_component(self) -> bool:
+        """Whether any tuples of the slice are left."""
+        return self._inbox.handed < self._loaded
 
     def begin(self, positions: Positions) -> None:
         """The component is not told where its tuples stand; its state may ask for their times."""
@@ -85,6 +96,7 @@ class TupleProcessor:
     def process(self, pieces: list[Piece]) -> Iterable[None]:
         """Process tuples."""
         self._inbox.load(pieces)
+        self._loaded = sum(piece[2] for piece in pieces)
         return DONE if self._is_done() else self._rest()
 
     def _rest(self) -> Iterator[None]:
@@ -165,6 +177,7 @@ class SinkProcessor:
     left_open = 0
     last_begun = 0
     """A sink is called for many tuples at once."""
+    may_need_component = True
 
     def begin(self, positions: Positions) -> None:
         """The component is not told where its rows stand."""

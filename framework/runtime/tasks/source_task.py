@@ -78,6 +78,9 @@ class SourceTask(Task):
             return self._can_finish(now_s)
         return self._ends_now(now_s) or self._has_work(now_s)
 
+    def _ends_without_component(self, now_s: float) -> bool:
+        return self._is_draining and self._ends_now(now_s)
+
     def _can_finish(self, now_s: float) -> bool:
         """Whether a turn would bring the end nearer, at a monotonic time in seconds."""
         return True

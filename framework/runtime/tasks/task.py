@@ -122,14 +122,18 @@ class Task(ABC):
         """
         if self.state is TaskState.FINISHED or self.emitter.blocked:
             return False
-        if self.slot.restart_at_s is not None:  # a drain waits for no pause
-            return self._is_draining or now_s >= self.slot.restart_at_s
+        if self.slot.restart_at_s is not None:
+            return now_s >= self.slot.restart_at_s or self._ends_without_component(now_s)
         return self._wants_turn(now_s)
 
     @property
     def wake_at_s(self) -> float:
         """Monotonic time in seconds at which a turn would be of use although nothing has come."""
         return float("inf") if self.slot.restart_at_s is None else self.slot.restart_at_s
+
+    @abstractmethod
+    def _ends_without_component(self, now_s: float) -> bool:
+        """Whether nothing comes any more that a component would be needed for which is to be made anew."""
 
     @abstractmethod
     def _wants_turn(self, now_s: float) -> bool:

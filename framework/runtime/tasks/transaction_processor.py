@@ -91,6 +91,11 @@ class TransactionProcessor:
         """A number that is another one for each tuple; another thread sees by it that the task goes on."""
         return self._callbacks.last_begun
 
+    @property
+    def may_need_component(self) -> bool:
+        """As of `Processor`."""
+        return True
+
     def begin(self, positions: Positions) -> None:
         """Tuples at these positions come next."""
         self._positions, self._first = positions, 0

@@ -99,14 +99,9 @@ class RestartPolicy:
         self._note(index, worker, now)
         return None
 
-    def due(self, now_s: float, *, at_once: bool) -> Iterator[int]:
-        """The processes that are to be restarted now, each once.
-
-        Args:
-            now_s: monotonic time in seconds.
-            at_once: whether no pause is kept, as the run is to drain.
-        """
-        for index in [index for index, at_s in self._due.items() if at_once or at_s <= now_s]:
+    def due(self, now_s: float) -> Iterator[int]:
+        """The processes that are to be restarted now, at a monotonic time in seconds, each once."""
+        for index in [index for index, at_s in self._due.items() if at_s <= now_s]:
             del self._due[index]
             yield index
 

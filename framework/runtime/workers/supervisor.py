@@ -216,7 +216,7 @@ class Supervisor:
         """Restart processes that died; the new ones run, drain and close as soon as they can if others do."""
         if self._stop.aborted:
             self._restarts.give_up()
-        for index in self._restarts.due(now, at_once=self._stop.requested):
+        for index in self._restarts.due(now):
             before = self._workers[index]
             try:
                 worker = self._launcher.successor(index, before)
