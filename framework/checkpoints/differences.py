@@ -24,7 +24,7 @@ _DIGESTS = (
     ("arguments", "arguments"),
     ("custom groupings", "groupings"),
 )
-"""What there are digests of, by name: how messages call it, and its key."""
+"""The entries that are digests by name: how messages call each, and its key."""
 _TICKS = "seconds between ticks"
 _OF_PLACES = ("field of the time", "unit of the time")
 
@@ -36,7 +36,7 @@ class Difference:
     told: str
     """In a sentence: where, what was there, and what was found."""
     refused: bool
-    """Whether what is remembered would mean something else."""
+    """True if what is remembered would mean something else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class _Other:
     before: Plain
     now: Plain
     is_code: bool = False
-    """Whether nothing differs but the code of what has one name, or the name of what has one code."""
+    """True if nothing differs but the code of what has one name, or the name of what has one code."""
 
 
 def differences(before: Fingerprints, now: Fingerprints) -> Iterator[Difference]:
@@ -183,7 +183,7 @@ def _of_component(
 def _of_users(
     where: str, before: Mapping[str, Any], now: Mapping[str, Any], *, same_python: bool
 ) -> Iterator[Difference]:
-    """What only users' code knows the meaning of."""
+    """The differences in all that only users' code knows the meaning of."""
     if before["class"] != now["class"]:
         yield Difference(f"{where}: the class was {before['class']}: found {now['class']}", False)
     elif same_python and before["code"] != now["code"]:

@@ -1,12 +1,12 @@
 """The meaning of what a run remembers, as its checkpoints say it: of each window, aggregate, join and state.
 
-What a component remembers is numbers and tuples, which say nothing of how they came about. So a manifest has,
+A component remembers numbers and tuples, which say nothing of how they came about. So a manifest has,
 beside them, what each component was: by thing (``windows``, ``aggregate``, ``join``, ``state seen`` and so
 on) the parameters of that thing, read off the framework's constructors, attributes and configuration keys. A
 new parameter is among them without being named here; one that may differ has a reason in a table below.
 
-What only users' code knows is there as digests: arguments of their own constructors, their own configuration
-keys, and their code. So no password comes into a manifest.
+Everything that only users' code knows is there as digests: arguments of their own constructors, their own
+configuration keys, and their code. So no password comes into a manifest.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from framework.windows.spec import (
 )
 
 Fingerprints = Mapping[str, Any]
-"""What is to be compared, as JSON can hold it."""
+"""The parameters that are compared, as JSON can hold them."""
 ORDER: Final = "order of components"
 """The key of all ids in order of definition, by which ties of tuples of one time are broken."""
 
@@ -111,7 +111,7 @@ WINDOWS: Final[Mapping[str, str]] = {
 }
 """Configuration keys that form windows, and what messages call them."""
 OF_JOINS: Final[Mapping[str, str]] = {JOIN_HOW: "how"}
-"""Those that say how streams are joined."""
+"""Keys that say how streams are joined."""
 OF_COMPONENTS: Final[Mapping[str, str]] = {
     "topology.tick.tuple.freq.secs": "seconds between ticks",
     LATE_STREAM: "stream of late tuples",
@@ -172,7 +172,7 @@ _UNITS: Final = (("d", 86400 * 10**6), ("h", 3600 * 10**6), ("m", 60 * 10**6), (
 
 
 def fingerprints_of(plan: Plan, settings: Settings) -> Fingerprints:
-    """What the components of a plan remember means.
+    """The meaning of all that the components of a plan remember.
 
     Args:
         plan: what is to run.
@@ -229,7 +229,7 @@ def _of_component(component: ComponentSpec, plan: Plan) -> dict[str, Plain]:
 def _things(
     cls: type, definition: ObjectDef, plan: Plan, traits: Traits, conf: Mapping[str, Any]
 ) -> Iterator[tuple[str, Plain]]:
-    """What a bolt consists of that remembers anything, by name."""
+    """The things in a bolt that remember anything, by name."""
     if traits.windowed:
         yield "windows", _of_windows(conf)
     for name, state in declared_states(cls).items():
@@ -330,7 +330,7 @@ def _of_bounds(bounds: Bounds) -> str:
 
 
 def _of_windows(conf: Mapping[str, Any]) -> dict[str, Plain]:
-    """How windows are formed: each length in one unit, however it was written."""
+    """The form of windows: each length in one unit, however it was written."""
     told: dict[str, Plain] = {}
     for key, meaning in WINDOWS.items():
         value = conf.get(key)

@@ -206,7 +206,7 @@ def going_on_from(
 
 
 def _differences(plan: Plan, manifest: Manifest, fingerprints: Fingerprints) -> Iterator[Difference]:
-    """What differs in the meaning of what is remembered, in code, and in the streams that bolts take."""
+    """The differences in the meaning of what is remembered, in code, and in the streams that bolts take."""
     before, kinds = manifest.fingerprints, manifest.kinds
     for name in manifest.components.keys() & fingerprints["components"].keys():
         yield from _other_inputs(plan, name, manifest.components[name]["inputs"])
@@ -235,7 +235,7 @@ def _other_inputs(plan: Plan, name: str, before: Sequence[Sequence[str]]) -> Ite
 
 
 def _untold(manifest: Manifest) -> Iterator[Difference]:
-    """What a checkpoint in version 2 of the format says too little of."""
+    """All that a checkpoint in version 2 of the format says too little of."""
     yield Difference(
         "it is in version 2 of the format, so defaults and functions of states, fields of streams, code and "
         "configuration are not compared: see yourself that they are the same",

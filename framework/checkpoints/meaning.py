@@ -2,8 +2,8 @@
 
 A function has its name and a digest of its code here, an object the name of its class and what it holds. The
 code is what runs: neither comments, docstrings and annotations are in its digest nor where it stands, so a
-file may have another name. What the code calls in the same project is in it, and so are the constants that it
-reads. Two versions of Python compile the same code to other digests.
+file may have another name. The code that it calls in the same project is in it, and so are the constants that
+it reads. Two versions of Python compile the same code to other digests.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ def _kind(cls: type) -> str | None:
 
 
 def _written(value: Any) -> str | None:
-    """What is known of a value of a class that is not the project's: its bytes, or its text.
+    """The bytes or the text of a value of a class that is not the project's.
 
     None where that text is no expression of Python's, as of loggers and connections: these are as the process
     has them, and would differ in each.

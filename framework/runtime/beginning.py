@@ -33,7 +33,7 @@ class Beginning:
     sources: Mapping[str, str]
     """By spout the name of its data, as far as that is known."""
     changes: Sequence[str] = ()
-    """What differs from the run that has written the checkpoint, and does not keep it from going on."""
+    """Differences from the run that has written the checkpoint, which do not keep it from going on."""
 
 
 def found_beginning(

@@ -73,7 +73,7 @@ class RunReport:
     checkpoints: int = 0
     """How many it has written."""
     changes: Sequence[str] = ()
-    """What is not as it was in the run that it went on from, in sentences: code, arguments of users' own, and
+    """Differences from the run that it went on from, in sentences: code, arguments of users' own, and
     others that do not keep it from going on."""
     shared: SharedMemory | None = field(default=None, repr=False, compare=False)
     """The shared tables; None where no component remembers anything."""

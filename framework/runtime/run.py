@@ -140,7 +140,7 @@ class Run:
         self._fingerprints: Fingerprints | None = None
         """The meaning of what its components remember, as it began; None where no checkpoint is made."""
         self._changes: Sequence[str] = ()
-        """What differs from the run that has written the checkpoint that it has begun with."""
+        """Differences from the run that has written the checkpoint that it has begun with."""
         self._sources: Mapping[str, str] = {}
         """The names of the data of its spouts, as they were when it began."""
 

@@ -17,7 +17,7 @@ R = TypeVar("R")
 
 
 _OURS = ("framework.", "spark_ingest.")
-"""What the names of the framework's modules begin with."""
+"""The first words of the names of the framework's modules."""
 
 
 class _OfConstructor:

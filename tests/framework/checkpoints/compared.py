@@ -53,7 +53,7 @@ def checkpoint_of(builder: TopologyBuilder, **options: Any) -> Checkpoint:
 def changes(
     before: Checkpoint, builder: TopologyBuilder, rename: Mapping[str, str] | None = None, **options: Any
 ) -> Sequence[str]:
-    """What a run of what was built says as it goes on from a checkpoint.
+    """The differences that a run of what was built tells as it goes on from a checkpoint.
 
     Raises:
         CheckpointError: it does not go on.

@@ -1,4 +1,4 @@
-"""What is resumed is compared in full: matched, refused with both, or told, whatever has changed."""
+"""A run that is resumed is compared in full: matched, refused with both, or told, whatever has changed."""
 
 from __future__ import annotations
 
@@ -844,7 +844,7 @@ def test_what_means_the_same_is_taken(name: str) -> None:
 
 
 class TestRenaming:
-    """What is compared follows the new names."""
+    """The comparison follows new names."""
 
     def test_a_join(self) -> None:
         def built(left: str, hours: int) -> TopologyBuilder:
@@ -912,7 +912,7 @@ def test_another_python_compares_no_code() -> None:
 
 
 def test_another_version_of_the_program_is_told() -> None:
-    """What it did not know is no reason to refuse."""
+    """A parameter that it did not know is no reason to refuse."""
     checkpoint = checkpoint_of(behind(Op))
     checkpoint.content["fingerprints"]["version"] = "0.0.1"
     del checkpoint.content["fingerprints"]["components"]["bolt"]["things"]["bolt"]["windows"]

@@ -315,7 +315,7 @@ BOLTS: Mapping[str, str] = {
 }
 """By class and parameter, or attribute, the case of `test_compared` that changes it."""
 NO_PARAMETERS = {"args", "kwargs", "form", "lengths", "options"}
-"""What stands for other parameters, which are named elsewhere."""
+"""Parameters that stand for others, which are named elsewhere."""
 OF_A_RUN = {
     "ProgramBolt": "programs are known by their command",
     "MergeBolt": "the planner adds it",
@@ -327,7 +327,7 @@ OF_A_RUN = {
 
 
 ALWAYS = {"outputs", "config", "par", "derives_keys", "keeps_columns"}
-"""What may differ of every bolt."""
+"""Attributes of every bolt that may differ."""
 
 
 class TestParameters:
