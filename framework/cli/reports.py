@@ -27,6 +27,7 @@ def report_json(report: RunReport) -> str:
     from framework.runtime.positions.offsets import checksum
 
     told = {**asdict(replace(report, shared=None)), "rate": report.rate, "lost": report.lost}
+    told["again"] = report.again
     told["checksum"] = checksum(told)
     return json_text(told, default=str, indent=2, ensure_ascii=False) + "\n"
 

@@ -235,7 +235,8 @@ def run(
         note("\n".join(statistics_lines(done.statistics)))
     for file in filter(None, (report, ReportFile("-") if as_json else None)):
         file.write(report_json(done))
-    ctx.exit(ExitCode.OK if done.drained and not done.lost else ExitCode.FAILED)
+    is_whole = done.drained and not (done.lost or done.again)
+    ctx.exit(ExitCode.OK if is_whole else ExitCode.FAILED)
 
 
 def _time_of(replay: Path | None) -> Mapping[str, Any]:

@@ -57,6 +57,7 @@ def summary_lines(report: RunReport) -> Iterator[str]:
     yield from _repeats(report)
     if report.lost:
         yield f"  TUPLES ARE LOST: {report.lost:,} that nobody tracks; the result is not whole"
+    yield from _twice(report)
     yield from _checkpoints(report)
     if report.reason == "failed":
         yield "  what was in flight when it failed is lost"
@@ -121,6 +122,14 @@ def _repeats(report: RunReport) -> Iterator[str]:
         )
     if repeats.went_back:
         yield f"  gone back to the last checkpoint, or the beginning: {repeats.went_back:,} times"
+
+
+def _twice(report: RunReport) -> Iterator[str]:
+    """The spouts that began anew, and who may have seen twice what they bring."""
+    anew = {id: counters.anew for id, counters in report.components.items() if counters.anew}
+    if report.twice:
+        began = ", ".join(f"{id} after {count:,}" for id, count in anew.items())
+        yield f"  TUPLES MAY HAVE COME TWICE to {', '.join(report.twice)}: began anew: {began} tuples"
 
 
 def _late(report: RunReport) -> Iterator[str]:

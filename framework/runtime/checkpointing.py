@@ -24,6 +24,7 @@ from framework.runtime.assembly.network import Network
 from framework.runtime.control.alignment import ENDED
 from framework.runtime.control.cut_leader import CutInterruptedError, CutLeader
 from framework.runtime.control.stop import StopReason, StopSignal
+from framework.runtime.metrics.incidents import Incident
 from framework.runtime.metrics.saved import Saved, SavedTasks, TaskReport, Written
 from framework.runtime.metrics.statistics import CheckpointStatistics
 from framework.runtime.state import StateMemory, StateSaver
@@ -48,7 +49,7 @@ class Checkpointing:
         stop: ends the run.
         sources: by spout the name of its data.
         fingerprints: the meaning of what its components remember.
-        lost: how many untracked tuples were lost with worker processes so far.
+        incidents: the deaths of worker processes so far.
         on_written: called when a checkpoint exists.
         earlier: the checkpoints that the run has written before it went back.
     """
@@ -66,7 +67,7 @@ class Checkpointing:
         stop: StopSignal,
         sources: Mapping[str, str],
         fingerprints: Mapping[str, Any],
-        lost: Callable[[], int],
+        incidents: Callable[[], Sequence[Incident]],
         on_written: Callable[[], None],
         earlier: CheckpointStatistics,
     ) -> None:
@@ -79,7 +80,7 @@ class Checkpointing:
         self._stop = stop
         self._sources = sources
         self._fingerprints = fingerprints
-        self._lost = lost
+        self._incidents = incidents
         self._on_written = on_written
         self._folder = CheckpointFolder(folder)
         self._folder.prepare()
@@ -326,7 +327,14 @@ class Checkpointing:
         saver: StateSaver,
         made: Sequence[Saved] = (),
     ) -> Written:
-        lost = self._lost() + saved.lost
+        incidents = self._incidents()
+        again = sum(incident.again for incident in incidents)
+        if again:
+            raise SuspendError(
+                f"{self._where} is not written: {again:,} tuples may have come twice, as spouts began anew "
+                "when a process died (viper.recovery: exact has them go on); go on from the one before"
+            )
+        lost = sum(incident.lost for incident in incidents) + saved.lost
         if lost:
             raise SuspendError(
                 f"{self._where} is not written: {lost:,} tuples were lost with components that raised or "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,6 +21,7 @@ from framework.runtime.metrics.statistics import (
 from framework.runtime.state import SharedMemory, StateMemory
 from framework.tap import is_tap
 from framework.topology import Role
+from framework.topology.graph import downstream
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,9 @@ class RunReport:
     """The statistics of its channels and executors."""
     incidents: Sequence[Incident] = ()
     """Worker processes that died, in order."""
+    twice: Sequence[str] = ()
+    """Components that may have seen tuples twice, in order of definition: behind spouts that began anew
+    (`TaskCounters.anew`), while these components remembered what had been brought, or had put it out."""
     sources: Mapping[str, str] = field(default_factory=dict)
     """For each partitioned spout the name of the data that it brought; `TaskCounters.places` says how far."""
     checkpoint: Written | None = None
@@ -84,6 +88,11 @@ class RunReport:
         with components that raised."""
         raised = sum(counters.lost for counters in self.components.values())
         return raised + sum(incident.lost for incident in self.incidents)
+
+    @property
+    def again(self) -> int:
+        """Tuples that nobody tracks, and that spouts had emitted before they began anew."""
+        return sum(counters.anew for counters in self.components.values() if not counters.tracked)
 
     @property
     def rate(self) -> float:
@@ -161,7 +170,14 @@ def run_report(
         drained=all(worker.drained for worker in found) and not left,
         statistics=RunStatistics(channels, [e for worker in found for e in worker.executors]),
         incidents=tuple(incidents),
+        twice=tuple(_twice(plan, components)),
     )
+
+
+def _twice(plan: Plan, components: Mapping[str, TaskCounters]) -> Iterator[str]:
+    """The components behind spouts that began anew."""
+    anew = [id for id, counters in components.items() if counters.anew]
+    yield from (id for id in downstream(plan.topology, anew) if not is_tap(id))
 
 
 def expected_of(plan: Plan, counters: Iterable[Mapping[int, TaskCounters]]) -> int:

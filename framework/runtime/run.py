@@ -214,7 +214,7 @@ class Run:
                 stop=self._stop,
                 sources=found.sources,
                 fingerprints=fingerprints,
-                lost=lambda: sum(i.lost for i in self._workers.incidents) if self._workers else 0,
+                incidents=lambda: self._workers.incidents if self._workers else (),
                 on_written=self._attempts.written,
                 earlier=self._attempts.checkpoints,
             )

@@ -7,7 +7,7 @@ them. Every function takes any topology, also one that validation would refuse.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from graphlib import TopologicalSorter
 
 from framework.topology.model import Role, Topology
@@ -93,10 +93,22 @@ def reachable(topology: Topology, also_from: Iterable[str] = ()) -> frozenset[st
         topology: any topology.
         also_from: ids of further components to begin at.
     """
+    spouts = [component.id for component in topology.spouts]
+    return _reached(topology, [*spouts, *_subscribers_of_the_system(topology), *also_from])
+
+
+def downstream(topology: Topology, of: Iterable[str]) -> Sequence[str]:
+    """Ids of the components to which tuples of these come, or what came of them, in order of definition."""
+    sources = set(of)
+    found = _reached(topology, (target for source, _, target in edges(topology) if source in sources))
+    return [component.id for component in topology.components if component.id in found]
+
+
+def _reached(topology: Topology, roots: Iterable[str]) -> frozenset[str]:
+    """Components, and all to which tuples come from there."""
     outgoing = _outgoing(edges(topology))
     found: set[str] = set()
-    waiting = [component.id for component in topology.spouts]
-    waiting += [*_subscribers_of_the_system(topology), *also_from]
+    waiting = list(roots)
     while waiting:
         component_id = waiting.pop()
         if component_id not in found:

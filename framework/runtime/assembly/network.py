@@ -307,6 +307,11 @@ class Network:
         """Whether any consumer of a task has been told that it has ended; False where it has no consumers."""
         return self.floor(task) == END
 
+    def told(self, task: int) -> int:
+        """At least how many tuples of a task consumers have got; those of several gates may be copies."""
+        gates = [(gate, way[0].index(task)) for way, gate in self.gates() if task in way[0]]
+        return max((gate.statistics().sources[index].added_tuples for gate, index in gates), default=0)
+
     def statistics(self) -> list[tuple[Way, GateStatistics]]:
         """Every gate with its producing and consuming tasks; from any process, at any time."""
         found = [(way, gate.statistics()) for way, gate in self.gates()]

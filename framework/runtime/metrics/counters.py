@@ -100,6 +100,9 @@ class TaskCounters:
     """Tuples whose position had no room left for their number among their siblings."""
     raised: int = 0
     """For a spout that was restarted: tuples whose time lay before what it had promised, and was raised."""
+    anew: int = 0
+    """For a spout that began anew, after an exception or in another process: tuples that it had emitted until
+    then, which it may have brought once more."""
     late: int = 0
     """For a spout: tuples later than its slack allows; they were dropped, or went to the stream for them."""
     unplanned: int = 0

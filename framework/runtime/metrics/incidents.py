@@ -39,10 +39,14 @@ class Incident:
     left_out: int = 0
     """The tuples of their output that consumers have already, and that the next process leaves out."""
 
+    again: int = 0
+    """Tuples that nobody tracks, and that spouts had emitted which begin anew: they may come once more."""
+
     def __str__(self) -> str:
         told = [f"worker {self.worker} ({', '.join(self.tasks)}) {self.how} after {self.at_s:.1f} s"]
         told += [f"{self.lost:,} untracked tuples are lost"] if self.lost else []
         told += [f"{_slices(self.slices, self.repeated)} repeated"] if self.slices else []
+        told += [f"spouts begin anew after {self.again:,} tuples, which may come twice"] if self.again else []
         told += [f"the state of {', '.join(self.state_lost)} is gone"] if self.state_lost else []
         return "; ".join([*told, *filter(None, (self.doing, self.hint))])
 

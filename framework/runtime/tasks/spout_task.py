@@ -200,6 +200,7 @@ class SpoutTask(CheckpointedSpout):
         self._puller = self._asking.make_puller()
 
     def _restart(self) -> None:
+        self.context.counters.anew = self.context.counters.emitted
         self._outcomes.abandon()
         self._exhausted = False
         self.slot.remake()

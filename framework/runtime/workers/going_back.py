@@ -81,7 +81,7 @@ class Attempts:
             checkpoints: those of all attempts so far.
         """
         self.went_back += 1
-        self.incidents += [replace(incident, lost=0, state_lost=()) for incident in incidents]
+        self.incidents += [replace(incident, lost=0, again=0, state_lost=()) for incident in incidents]
         self.checkpoints = checkpoints
 
 

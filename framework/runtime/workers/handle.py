@@ -115,6 +115,21 @@ class WorkerHandle:
             return self._final
         return WorkerReport(counters=self.counters, results={}, executors=self.executors, drained=False)
 
+    def note_anew(self, task: int, at_least: int) -> int:
+        """Note that a spout's task begins anew in the next process; to be called once this one is gone.
+
+        Returns:
+            How many tuples it had emitted since it had begun; 0 if these are tracked.
+
+        Args:
+            task: its id.
+            at_least: tuples of it that consumers have got; the status may not have counted them.
+        """
+        counted = self.counters.get(task, TaskCounters())
+        before = max(counted.emitted, at_least) - counted.anew
+        self._earlier = added(self._earlier, {task: TaskCounters(anew=before)})
+        return 0 if counted.tracked else before
+
     def reached(self, phase: Phase) -> None:
         """Note that it has completed a phase."""
         self.phase = phase

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from framework.config import Settings
 from framework.errors import WorkerError
-from framework.planning import Plan
+from framework.planning import Plan, TaskSpec
 from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.recording import NO_RECORDING, RecordingPaths
 from framework.runtime.hosts.faults import RestartBudget
@@ -19,6 +19,7 @@ from framework.runtime.state import SharedMemory
 from framework.runtime.workers.going_back import Attempts, GoneBackError, living_processes
 from framework.runtime.workers.handle import WorkerHandle
 from framework.runtime.workers.reclaim import reclaim
+from framework.topology import Role
 from framework.traits import is_restarted_by_storm
 
 log = logging.getLogger("viperstorm.worker")
@@ -75,7 +76,13 @@ class RestartPolicy:
         self._blow.clear()
 
     def died(
-        self, index: int, worker: WorkerHandle, *, aborted: bool, suspended: bool = False
+        self,
+        index: int,
+        worker: WorkerHandle,
+        *,
+        aborted: bool,
+        suspended: bool = False,
+        draining: bool = False,
     ) -> WorkerError | None:
         """Deal with a process that has ended before its time.
 
@@ -84,6 +91,7 @@ class RestartPolicy:
             worker: the process.
             aborted: whether the run has failed anyway.
             suspended: whether the run is being suspended.
+            draining: whether spouts are asked for nothing any more.
 
         Returns:
             The error that ends the run, or has it go back; None if the process is restarted.
@@ -96,7 +104,8 @@ class RestartPolicy:
             refusal = self._schedule(index, worker, now)
         if refusal is not None:
             return worker.error(refusal)
-        self._note(index, worker, now)
+        begins_anew = self._recovery is None and worker.has_begun and not draining
+        self._note(index, worker, now, self._noted_anew(index, worker) if begins_anew else 0)
         return None
 
     def due(self, now_s: float) -> Iterator[int]:
@@ -235,7 +244,20 @@ class RestartPolicy:
             peak_bytes=death.peak_bytes,
         )
 
-    def _note(self, index: int, worker: WorkerHandle, now: float) -> None:
+    def _noted_anew(self, index: int, worker: WorkerHandle) -> int:
+        """Note which spouts begin anew; returns how many tuples of theirs may come once more."""
+        spouts = [
+            task
+            for task in map(self._task_of, self._tasks_of(index))
+            if task.role is Role.SPOUT and not self._plan.traits[task.component].partitioned
+        ]
+        anew = [task.id for task in spouts if not self._network.has_ended(task.id)]
+        return sum(worker.note_anew(task, self._network.told(task)) for task in anew)
+
+    def _task_of(self, number: int) -> TaskSpec:
+        return self._plan.tasks[number - 1]
+
+    def _note(self, index: int, worker: WorkerHandle, now: float, again: int) -> None:
         incident = self._incident(worker, now)
         loss = reclaim(self._plan, self._network, index, self._recovery, self._shared_tables)
         incident = replace(
@@ -245,6 +267,7 @@ class RestartPolicy:
             slices=sum(repeat.is_slice for repeat in loss.repeats),
             repeated=sum(repeat.taken for repeat in loss.repeats),
             left_out=sum(repeat.left_out for repeat in loss.repeats),
+            again=again,
         )
         self.incidents.append(incident)
         budget = self._budgets.get(index) if index in self._unlimited else None

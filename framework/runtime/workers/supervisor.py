@@ -314,10 +314,14 @@ class Supervisor:
         self._on_death()
         self._inquiry.leave_out(worker.process.pid or 0)
         index = self._workers.index(worker)
-        suspended = self._stop.reason is StopReason.SUSPENDED
-        self._note(
-            self._restarts.died(index, worker, aborted=self._stop.aborted, suspended=suspended)
+        error = self._restarts.died(
+            index,
+            worker,
+            aborted=self._stop.aborted,
+            suspended=self._stop.reason is StopReason.SUSPENDED,
+            draining=self._stop.requested,
         )
+        self._note(error)
 
     def _leave(self, worker: WorkerHandle) -> None:
         """A process has ended in whose place there is another one."""

@@ -13,7 +13,7 @@ from unittest.mock import patch
 import pytest
 
 from framework import Bolt, SeekableSpout, TopologyBuilder, ValueState
-from framework.errors import WorkerError
+from framework.errors import SuspendError, WorkerError
 from framework.runtime import Run, RunReport
 from framework.runtime.control.stop import StopReason
 from framework.runtime.workers.handle import Phase, WorkerHandle
@@ -154,12 +154,21 @@ class Ten(SeekableSpout):
 
     def tuples(self) -> Iterator[list[Any] | None]:
         for number in range(self._number, self._count):
+            if number == self.storm_conf.get("stumbles"):
+                self._stumble()
             self._number = number + 1
             yield [number]
             if self._leader and number == self._count // 2:
                 os.kill(self._leader, SIGNAL)
                 while not heard(self._leader).exists():
                     yield None
+
+    def _stumble(self) -> None:
+        """Die once in a run."""
+        mark = Path(self.storm_conf["marks"]) / "stumbled"
+        if not mark.exists():
+            mark.touch()
+            die()
 
     def offset(self) -> int:
         return self._number
@@ -253,3 +262,21 @@ def test_nor_where_one_dies_that_has_been_suspended(recovery: str, tmp_path: Pat
     assert sorted(dead) == [1, 2, 3]
     summed(tmp_path, recovery, 0, {"start": tmp_path / "kept"})
     assert written(tmp_path) == SUMS
+
+
+def test_a_source_that_begins_anew_does_so_where_the_run_has_begun(tmp_path: Path) -> None:
+    """What was brought before the checkpoint does not come twice."""
+    summed(tmp_path, "best", os.getpid(), {"checkpoints": tmp_path / "kept"})
+    before = len(written(tmp_path))
+    report = summed(tmp_path, "best", 0, {"start": tmp_path / "kept"}, stumbles=150)
+    assert 100 <= before < 150
+    assert report.emitted < 200
+    assert report.twice == ("sums", "sink") and 0 < report.again <= 150 - before
+    twice = range(before, before + report.again)
+    assert written(tmp_path)[-1] == f'{{"sum": {sum(range(200)) + sum(twice)}}}'
+
+
+def test_no_checkpoint_has_what_came_twice(tmp_path: Path) -> None:
+    with pytest.raises(SuspendError, match=r"[1-9]\d? tuples may have come twice, as spouts began anew"):
+        summed(tmp_path, "best", os.getpid(), {"checkpoints": tmp_path / "kept"}, stumbles=50)
+    assert not list((tmp_path / "kept").glob("checkpoint-*"))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from framework import Bolt, Spout, TopologyBuilder
+from framework import Bolt, Spout, TopologyBuilder, ValueState
 from framework.errors import WorkerError
 from framework.runtime import RunReport, StopReason, StopSignal
 from framework.runtime.workers import supervisor
 from framework.sinks import CollectingSink
+from tests.framework.runtime.pieces import run_built
 from tests.framework.runtime.workers.components import (
     Forward,
     Pass,
@@ -35,6 +37,8 @@ from tests.framework.runtime.workers.dying import (
     StepsAndDies,
     StuckWhenRestarted,
     TakesAnother,
+    die,
+    first_time,
 )
 from tests.framework.runtime.workers.running import PROCESSES, Workers
 
@@ -172,6 +176,45 @@ def test_two_die_together(marks: Path) -> None:
     assert COUNT <= len(found) + report.lost <= COUNT + SLICE
 
 
+class Counts(Bolt):
+    """Emits how many tuples it has seen."""
+
+    outputs = ["count"]
+    count = ValueState("int64", default=0, per="task")
+
+    def process(self, tup: Any) -> None:
+        self.count.value += 1
+        self.emit([self.count.value])
+
+
+class Stumbles(Spout):
+    """Emits (0) to (9); the first one raises before (5)."""
+
+    outputs = ["number"]
+    made = 0
+
+    def __init__(self) -> None:
+        super().__init__()
+        Stumbles.made += 1
+        self._is_first = Stumbles.made == 1
+
+    def tuples(self) -> Iterator[list[Any]]:
+        for number in range(10):
+            if number == 5 and self._is_first:
+                raise ValueError("stumbled")
+            yield [number]
+
+
+class DyingRepeating(Repeating):
+    """As `Repeating`; kills its process before the number ``spout.dies.at``, once."""
+
+    def next_tuple(self) -> None:
+        number = next(self._numbers)
+        if number == self.storm_conf["spout.dies.at"] and first_time(self, str(number)):
+            die()
+        self.emit([number], tup_id=number)
+
+
 # -- tracked tuples
 
 
@@ -261,6 +304,44 @@ def test_a_spout_dies_and_begins_anew(marks: Path) -> None:
     assert 0 < before <= MIDDLE
     assert found == [*range(before), *range(COUNT)]
     assert report.drained
+    # Its process may have handed over more than it had last reported.
+    assert report.components["source"].anew == report.again == before
+    assert report.twice == ("middle", "sink")
+
+
+def test_one_that_has_brought_nothing_as_yet_brings_nothing_twice(marks: Path) -> None:
+    report = run(chain(), marks, spout__dies__at=0)
+    assert values(report) == list(range(COUNT))
+    assert len(report.incidents) == 1 and (report.again, report.twice) == (0, ())
+
+
+def test_what_remembers_counts_twice_and_is_named(marks: Path) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", DyingNumbers, args=[COUNT])
+    builder.set_spout("other", DyingNumbers, args=[COUNT], config={"spout.dies.at": None})
+    builder.set_bolt("counts", Counts).global_grouping("source")
+    builder.set_bolt("aside", Forward).global_grouping("other")
+    builder.set_bolt("sink", CollectingSink).global_grouping("counts")
+    report = run(builder, marks, workers=Workers("process", 5), spout__dies__at=MIDDLE)
+    seen = values(report)[-1]
+    assert seen == COUNT + report.again > COUNT
+    assert report.twice == ("counts", "sink")
+
+
+def test_a_spout_that_is_made_anew_after_an_exception_brings_twice_too() -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Stumbles, config={"viper.on.error": "restart"})
+    builder.set_bolt("sink", CollectingSink).global_grouping("source")
+    report = run_built(builder, topology__acker__executors=0)
+    assert values(report) == [*range(5), *range(10)]
+    assert (report.again, report.twice) == (5, ("sink",))
+
+
+def test_of_a_tracked_spout_it_is_told_and_counts_as_told(marks: Path) -> None:
+    """It is to find out from elsewhere what had been acked."""
+    report = run(chain(source=DyingRepeating), marks, spout__dies__at=MIDDLE, topology__acker__executors=None)
+    assert report.components["source"].anew > 0
+    assert (report.again, report.twice) == (0, ("middle", "sink"))
 
 
 def test_a_spout_by_event_time_is_raised_to_where_it_had_come(marks: Path) -> None:
