@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Iterable
 
 from viper.jumbo import Jumbo
-from viper.position import END, LEAST, Position, Positions
+from viper.position import END, LEAST, UNTOLD, Position, Positions
 from viper.reader import Run
 from viper.statistics import DeliveryStatistics, GateStatistics, ReaderStatistics, SourceStatistics
 
@@ -47,7 +47,7 @@ class Link:
         self._taken = 0
         """How many tuples of the first jumbo tuple have been taken."""
         self._floor = LEAST
-        self._last_ts = LEAST.ts
+        self._last_ts = UNTOLD
         self._added = self._added_jumbos = self._runs = 0
         self._refused = self._blocked_ns = 0
         self._blocked_since_ns: int | None = None
@@ -166,7 +166,7 @@ class Link:
         self._passed = 0
 
     def outlook(self) -> tuple[bool, Position, int]:
-        """`ready`, `watermark` and `last_ts` in one call."""
+        """`ready`, `watermark` and `until_ts` in one call."""
         if self._waiting:
             return True, self.watermark(), self._last_ts
         return False, self._floor, self._last_ts
@@ -189,6 +189,10 @@ class Link:
 
     def last_ts(self) -> int:
         """How far event time came, as the source has told it; LEAST.ts if it has not."""
+        return LEAST.ts if self._last_ts == UNTOLD else self._last_ts
+
+    def until_ts(self) -> int:
+        """As `Reader.until_ts`."""
         return self._last_ts
 
     def waiting_tuples(self) -> int:

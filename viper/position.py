@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 _WORD = 2**64 - 1
+UNTOLD: Final = int(lib.VP_TS_OF_PROGRESS)
+"""In the place of a last event time: nobody has said where that is, so it is where positions are."""
 
 
 class Position(NamedTuple):

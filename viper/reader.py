@@ -300,11 +300,11 @@ class Reader:
         return Position(frontier.ts, frontier.hi, frontier.lo)
 
     def outlook(self) -> tuple[bool, Position, int]:
-        """`ready`, `watermark` and `last_ts` in one call."""
+        """`ready`, `watermark` and `until_ts` in one call."""
         self._look_out(self._merge, self._outlook)
         # Field by field it would take twice as long.
-        ts, hi, lo, _, last_ts, ready = _OUTLOOK.unpack_from(self._outlook_bytes)
-        return ready, _new(Position, (ts, hi, lo)), last_ts
+        ts, hi, lo, _, until_ts, ready = _OUTLOOK.unpack_from(self._outlook_bytes)
+        return ready, _new(Position, (ts, hi, lo)), until_ts
 
     def drained(self) -> bool:
         """Whether all sources were closed and everything was delivered."""
@@ -321,6 +321,11 @@ class Reader:
     def last_ts(self) -> int:
         """How far event time came at the source that says so and came furthest; LEAST.ts if none does."""
         return int(lib.vp_merge_last_ts(self._merge))
+
+    def until_ts(self) -> int:
+        """How far event time comes at most, as all sources have told how far it came; `UNTOLD` while one has
+        not."""
+        return int(lib.vp_merge_until_ts(self._merge))
 
     def waiting_tuples(self) -> int:
         """Tuples in the gate that were not delivered to this reader yet."""

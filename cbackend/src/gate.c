@@ -67,7 +67,7 @@ static void format_ring(vp_ring *ring, const vp_ring *plan, uint64_t from_gate)
     ring->bytes_at = plan->bytes_at;
     vp_note_write(&ring->producer, VP_LEAST);
     vp_progress_publish(&ring->progress, VP_LEAST);
-    atomic_init(&ring->progress.last_ts, INT64_MIN);
+    atomic_init(&ring->progress.last_ts, VP_TS_OF_PROGRESS);
 }
 
 vp_gate *vp_gate_format(void *arena, uint64_t offset, vp_gate_shape shape)

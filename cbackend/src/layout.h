@@ -45,7 +45,7 @@ typedef struct {
     _Atomic uint64_t version; /* odd while a position is being written */
     _Atomic int64_t ts;
     _Atomic uint64_t hi, lo;
-    _Atomic int64_t last_ts; /* how far event time came; written before a progress that no longer says so */
+    _Atomic int64_t last_ts; /* VP_TS_OF_PROGRESS; written before a progress that is further on */
 } vp_progress;
 
 /* What a successor of the producer needs to know. See note.h. */

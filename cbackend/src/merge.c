@@ -384,13 +384,27 @@ uint64_t vp_merge_waiting(const vp_merge *merge)
     return waiting;
 }
 
+static int64_t last_ts_of(const vp_merge *merge, uint32_t source)
+{
+    /* Relaxed: written before the progress that the reader has acquired and acts upon. */
+    return atomic_load_explicit(&merge->sources[source].ring->progress.last_ts, memory_order_relaxed);
+}
+
 int64_t vp_merge_last_ts(const vp_merge *merge)
 {
     int64_t latest = INT64_MIN;
     for (uint32_t i = 0; i < merge->order.count; i++) {
-        /* Relaxed: written before the progress that the reader has acquired and acts upon. */
-        int64_t last_ts =
-            atomic_load_explicit(&merge->sources[i].ring->progress.last_ts, memory_order_relaxed);
+        int64_t last_ts = last_ts_of(merge, i);
+        latest = last_ts != VP_TS_OF_PROGRESS && last_ts > latest ? last_ts : latest;
+    }
+    return latest;
+}
+
+int64_t vp_merge_until_ts(const vp_merge *merge)
+{
+    int64_t latest = INT64_MIN;
+    for (uint32_t i = 0; i < merge->order.count; i++) {
+        int64_t last_ts = last_ts_of(merge, i);
         latest = last_ts > latest ? last_ts : latest;
     }
     return latest;

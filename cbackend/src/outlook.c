@@ -5,7 +5,7 @@
 void vp_merge_outlook(vp_merge *merge, vp_outlook *outlook)
 {
     outlook->frontier = vp_merge_frontier(merge);
-    outlook->last_ts = vp_merge_last_ts(merge);
+    outlook->until_ts = vp_merge_until_ts(merge);
     outlook->ready = vp_merge_ready(merge);
 }
 

@@ -162,6 +162,10 @@ static void test_sources_say_how_far_event_time_came(void)
     CHECK_EQUAL(vp_merge_last_ts(merge), INT64_MIN);
     vp_ring_tell_last_ts(vp_gate_ring(gate, 1), 70);
     vp_ring_tell_last_ts(vp_gate_ring(gate, 0), -5);
+    CHECK_EQUAL(vp_merge_last_ts(merge), 70);
+    CHECK_EQUAL(vp_merge_until_ts(merge), VP_TS_OF_PROGRESS);
+    vp_ring_tell_last_ts(vp_gate_ring(gate, 2), INT64_MIN);
+    CHECK_EQUAL(vp_merge_until_ts(merge), 70);
     for (uint32_t i = 0; i < 3; i++)
         vp_ring_close(vp_gate_ring(gate, i));
     CHECK(vp_merge_drained(merge));

@@ -81,8 +81,9 @@ class BoltInput:
         self.feedback = tuple(Inlet(back, (source,), shares, whole, own=own) for back, source in feedback)
         self.outlook: Callable[[], tuple[bool, Position, int]]
         """How far the input is, in one call: whether a tuple could be processed now; the position below which
-        no tuple will come any more, except through a cycle; and the latest event time in microseconds that
-        any producer has reached, as the producers tell it."""
+        no tuple will come any more, except through a cycle; and the event time in microseconds up to which
+        producers go by what they have said, although positions lie behind it: `UNTOLD` while one has not
+        said so."""
         self.outlook = self._outlook_on_all if feedback else reader.outlook
         inlets = (self.channel, *self.feedback)
         streams = [s for inlet in inlets for source in inlet.sources for s in source.streams.values()]
@@ -108,8 +109,8 @@ class BoltInput:
 
     def _outlook_on_all(self) -> tuple[bool, Position, int]:
         """As `outlook`, where tuples come back through a cycle."""
-        ready, watermark, last_ts = self.channel.reader.outlook()
-        return ready or any(back.reader.ready() for back in self.feedback), watermark, last_ts
+        ready, watermark, until_ts = self.channel.reader.outlook()
+        return ready or any(back.reader.ready() for back in self.feedback), watermark, until_ts
 
     @property
     def held_by(self) -> str | None:

@@ -13,7 +13,7 @@ from viper.gate import ScaleGate
 from viper.jumbo import Jumbo
 from viper.link import Link
 from viper.payload import Rows
-from viper.position import END, LEAST, Position, Positions
+from viper.position import END, LEAST, UNTOLD, Position, Positions
 from viper.reader import Run
 
 ROOM = 1 << 12
@@ -99,11 +99,11 @@ def test_a_tuple_that_waits_holds_the_watermark_back() -> None:
     link = Link(slots=4, tuples=8)
     put(link, 7, 2)
     link.heartbeat(at(20))
-    assert (link.outlook(), link.holding_source()) == ((True, at(7), LEAST.ts), None)
+    assert (link.outlook(), link.holding_source()) == ((True, at(7), UNTOLD), None)
     assert delivered(link, 1) == [7]
     assert link.watermark() == at(8)
     assert delivered(link, 1) == [8]
-    assert link.outlook() == (False, at(20), LEAST.ts)
+    assert link.outlook() == (False, at(20), UNTOLD)
 
 
 def test_its_end_comes_behind_what_waits() -> None:
@@ -130,6 +130,7 @@ STEPS = st.lists(
         st.tuples(st.just("put"), st.integers(1, 9)),
         st.tuples(st.just("take"), st.integers(0, 12)),
         st.tuples(st.just("heartbeat"), st.integers(0, 3)),
+        st.tuples(st.just("tell"), st.integers(0, 9)),
         st.tuples(st.just("close"), st.just(0)),
     ),
     max_size=40,
@@ -156,12 +157,16 @@ def test_it_says_what_a_gate_would(steps: list[tuple[str, int]]) -> None:
             ts += number
             source.heartbeat(at(ts))
             link.heartbeat(at(ts))
+        elif step == "tell":
+            source.tell_last_ts(number)
+            link.tell_last_ts(number)
         else:
             source.close()
             link.close()
         # A gate knows that nothing comes below its last tuple, a link waits to hear it.
-        ready, watermark, last_ts = reader.outlook()
-        assert link.ready() == ready and link.last_ts() == last_ts and link.watermark() <= watermark
+        ready, watermark, until_ts = reader.outlook()
+        assert link.ready() == ready and link.until_ts() == until_ts and link.watermark() <= watermark
+        assert link.last_ts() == reader.last_ts()
         assert link.drained() == reader.drained()
         assert link.waiting_tuples() == reader.waiting_tuples()
         if step == "close":

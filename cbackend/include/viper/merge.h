@@ -75,11 +75,15 @@ uint64_t vp_merge_waiting(const vp_merge *merge);
 /* How far event time came at the source that says so and came furthest; INT64_MIN if none does. */
 int64_t vp_merge_last_ts(const vp_merge *merge);
 
+/* How far event time comes at most, as all sources say that it goes on no further than at one of them;
+ * VP_TS_OF_PROGRESS while one says no such thing. */
+int64_t vp_merge_until_ts(const vp_merge *merge);
+
 /* How far a merge is, each of these as of one moment, and each later than the one before it: a source that
  * closes has said before how far its event time came. */
 typedef struct {
     vp_position frontier;
-    int64_t last_ts;
+    int64_t until_ts;
     bool ready;
 } vp_outlook;
 

@@ -68,7 +68,10 @@ vp_position vp_ring_floor(const vp_ring *ring);
  * knows already changes nothing. */
 void vp_ring_heartbeat(vp_ring *const *rings, uint32_t count, vp_position position);
 
-/* Says how far event time came, before a heartbeat that no longer tells. */
+/* Until a producer says otherwise, event time is where its progress is. */
+#define VP_TS_OF_PROGRESS INT64_MAX
+
+/* Says how far event time came, before a heartbeat that no longer tells. What comes later may stand further on. */
 void vp_ring_tell_last_ts(vp_ring *ring, int64_t last_ts);
 
 /* Publishes END. Changes nothing once it is closed. */

@@ -249,6 +249,11 @@ def before_ticks(position: Position) -> Position:
     return Position(position.ts - 1, _WORD, _WORD)
 
 
+def before_us(position: Position) -> int:
+    """The event time in microseconds before which everything lies below a position."""
+    return position.ts + (position.hi == position.lo == _WORD)
+
+
 def _signed(word: int) -> int:
     return word - 2**64 if word >> 63 else word
 

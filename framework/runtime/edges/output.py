@@ -341,20 +341,15 @@ class Output:
                     outlet.heartbeat(position)
 
     def tell_last_ts(self, ts: int) -> None:
-        """Tell the consumers the latest event time in microseconds, which the last heartbeats do not tell."""
+        """Tell the consumers the latest event time in microseconds, which heartbeats tell no more."""
         for destination in self.destinations:
             for outlet in destination.outlets:
                 outlet.tell_last_ts(ts)
 
-    def close_idle(self, last_ts: int) -> None:
-        """At the end, close the destinations where nothing waits, so that their consumers can end.
-
-        Args:
-            last_ts: the latest event time in microseconds.
-        """
+    def close_idle(self) -> None:
+        """At the end, close the destinations where nothing waits, so that their consumers can end."""
         for destination in self.destinations:
             for outlet in destination.outlets if not destination.count else ():
-                outlet.tell_last_ts(last_ts)
                 outlet.close()
 
     def close(self) -> None:

@@ -143,9 +143,9 @@ class SortedInPython:
     # -- how far it is
 
     def outlook(self) -> tuple[bool, Position, int]:
-        """`ready`, `watermark` and `last_ts` in one call."""
+        """`ready`, `watermark` and `until_ts` in one call."""
         watermark = self.watermark()  # first, as it may let what waits go
-        return self.ready(), watermark, self.last_ts()
+        return self.ready(), watermark, max(reader.until_ts() for reader in self._readers)
 
     def ready(self) -> bool:
         """Whether anything has arrived that can be sorted in, or can go."""

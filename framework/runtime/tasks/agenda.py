@@ -33,7 +33,8 @@ class Frontier(NamedTuple):
     position: Position
     """No input below this will come; `LAST` or above once every source has brought all it has."""
     time_us: int
-    """How far event time came, in microseconds, which a position behind all input no longer says."""
+    """How far event time came, in microseconds: a position does not say that which lies behind the input of
+    the sources, as behind all input, and at a cut that is further on."""
     is_over: bool
     """Whether no input at all will come."""
 
@@ -190,11 +191,12 @@ class EventTimeTicks(AgendaClient):
     def is_due_before(self, position: Position) -> bool:
         """Whether a tick stands before an input at a position."""
         boundary = self._ticks.next_boundary()
-        return boundary is None or self._time_at(position) >= boundary
+        return boundary is None or self._due_before(position) >= boundary
 
     def take_before(self, position: Position) -> Iterator[Entry]:
         """The ticks before an input at a position."""
-        yield from self._entries(self._time_at(position))
+        begins = self._ticks.next_boundary() is None
+        yield from self._entries(self._time_at(position) if begins else self._due_before(position))
 
     def input_passed(self, position: Position) -> None:
         """From now on, further ticks can be noticed again."""
@@ -202,9 +204,19 @@ class EventTimeTicks(AgendaClient):
 
     def take_until(self, frontier: Frontier) -> Iterator[Entry]:
         """The ticks that event time has come to; it begins with the first input, where there are any."""
-        if frontier.time_us == LEAST.ts or (self._has_producers and self._ticks.next_boundary() is None):
+        boundary, time_us = self._ticks.next_boundary(), frontier.time_us
+        if time_us == LEAST.ts or (self._has_producers and boundary is None):
             return
-        yield from self._entries(frontier.time_us)
+        if boundary is not None and frontier.position < LAST:
+            time_us = min(time_us, self._due_before(frontier.position))
+        yield from self._entries(time_us)
+
+    def held(self, position: Position) -> Position:
+        """The next tick, as that may still be due where event time has not come to the position."""
+        boundary = self._ticks.next_boundary()
+        if boundary is None or position >= LAST:
+            return position
+        return min(position, Position(boundary, self._path, 0))
 
     def save(self) -> dict[str, Any]:
         """The time of the next tick, and the number of ticks since the last input."""
@@ -218,6 +230,10 @@ class EventTimeTicks(AgendaClient):
     def _entries(self, time_us: int) -> Iterator[Entry]:
         for due_us in self._ticks.due(time_us):
             yield Entry(Position(due_us, self._path, 0), self._tick)
+
+    def _due_before(self, position: Position) -> int:
+        """The time of the last tick that may stand before a position: there may be some of its time ahead."""
+        return self._time_at(position) - (position < LAST and position.hi < self._path)
 
     def _time_at(self, position: Position) -> int:
         return position.ts if position < LAST else self._last_time_us()

@@ -19,7 +19,6 @@ from framework.runtime.control.cut_record import (
     before_ticks,
     last_us_before,
 )
-from framework.runtime.positions.lineage import LAST
 from framework.runtime.tasks.agenda import Frontier
 from viper.position import LEAST, Position, Positions
 
@@ -27,8 +26,6 @@ AtCut = Callable[[Proposal], bool]
 """What is done where a task stands at a cut, with all that lies below it committed, and nothing else. Returns
 whether the task goes on. If not, it is called once more when the task has been signalled, and until then the
 task does nothing but hand on what it has emitted."""
-
-_WORD = 2**64 - 1
 
 
 class BoltCut:
@@ -47,7 +44,6 @@ class BoltCut:
         self._task = task
         self._hands_over = hands_over
         self._at_cut: AtCut = lambda proposal: True
-        self._last_time_us: Callable[[], int] = lambda: LEAST.ts
         self._word = 0
         """That of the record when it was read last."""
         self._proposal = NO_PROPOSAL
@@ -62,9 +58,9 @@ class BoltCut:
         self.stands_since_s = 0.0
         """Monotonic time in seconds since which it has stood at the last one."""
 
-    def call_there(self, at_cut: AtCut, last_time_us: Callable[[], int]) -> None:
-        """Say what to call at the cut, and what tells how far event time came, once all input has come."""
-        self._at_cut, self._last_time_us = at_cut, last_time_us
+    def call_there(self, at_cut: AtCut) -> None:
+        """Say what to call at the cut."""
+        self._at_cut = at_cut
 
     # -- as a part of the task's commits
 
@@ -123,24 +119,31 @@ class BoltCut:
             range(len(positions)), True, key=lambda index: self.is_due_before(positions[index])
         )
 
-    def frontier(self, reached: Position) -> Frontier:
-        """How far the input has been processed at the cut, for a task whose input has come to a position.
+    def frontier(self, reached: Frontier) -> Frontier:
+        """How far the input has been processed at the cut, for a task whose input has come behind it.
 
         All sources may end before the cut that was decided. Then no tick up to there is due, as in a run
-        without checkpoints: event time has ended before.
+        without cuts: event time has ended before. Windows up to there are due as at the end of all input,
+        before tasks hand them over. A checkpoint has them as they are, as another run may have more input.
         """
-        assert self._place is not None
-        time_us = last_us_before(self._place)
-        return Frontier(self._place, time_us if reached < LAST else min(time_us, self._last_time_us()), False)
+        time_us = min(last_us_before(self.place), reached.time_us)
+        if self._proposal.purpose is Purpose.RECONFIGURATION:
+            return Frontier(self.place, time_us, False)
+        return Frontier(min(self.place, Position(time_us + 1, 0, 0)), time_us, False)
 
-    def promised(self, reached: Position) -> Position:
+    def promised(self, reached: Frontier) -> Position:
         """How far consumers are told that the task is while it stands at the cut; arguments as of `frontier`.
 
-        They may have to go on up to there before others come to the cut. They must not fire what is due
-        behind it, nor what a time makes due that event time never comes to.
+        They have to go on up to there before others come to the cut: these may wait for room. They must not
+        fire what is due behind it.
         """
-        there = self.frontier(reached)
-        return min(before_ticks(there.position), Position(there.time_us, _WORD, _WORD))
+        return before_ticks(self.frontier(reached).position)
+
+    @property
+    def place(self) -> Position:
+        """Where the cut is that all input below has come to."""
+        assert self._place is not None
+        return self._place
 
     # -- at the cut
 

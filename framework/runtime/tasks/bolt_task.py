@@ -21,7 +21,7 @@ from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.task import TaskState
 from framework.runtime.tasks.task_in_group import TaskInGroup
 from viper.errors import CodecError
-from viper.position import END, Position, Positions
+from viper.position import END, UNTOLD, Position, Positions
 
 TURN_S: Final = 0.02
 """Seconds after which a turn ends at the next step, as when a million windows end at one time."""
@@ -56,11 +56,13 @@ class BoltTask(TaskInGroup):
         self._received = received
         self._parts = parts
         if parts.cut is not None:
-            parts.cut.call_there(self._at_cut, received.last_ts)
+            parts.cut.call_there(self._at_cut)
             received.channel.reader.defer()
         self._agenda = Agenda()
         self._positions = Positions()
         """Of the input of this slice."""
+        self._until_us = UNTOLD
+        """How far event time comes at most by what producers have said, although positions lie behind it."""
         self._steps: Iterator[None] | None = None
         """What is left of a turn that found no room for its output."""
         self._waiting = 0
@@ -294,13 +296,13 @@ class BoltTask(TaskInGroup):
         self.emitter.flush()
         del pieces  # whose columns may be lent, and are asked back
         self._done_with_input()
-        ready, watermark, last_us = self._received.outlook()
+        ready, watermark, self._until_us = self._received.outlook()
         if ready:  # as a slice has its limits; whatever comes from now on is signalled
             self.is_signalled = True
         if self._parts.cut is not None and self._parts.cut.has_come_to(watermark):
-            yield from self._come_to(self._parts.cut, watermark)
+            yield from self._come_to(self._parts.cut, self._reached(watermark))
         else:
-            self._advance(watermark, last_us)
+            self._advance(watermark)
             if self._agenda.has_clients:
                 yield from self._perform(self._agenda.take_until(self._reached(watermark)))
             if self._parts.membership is not None:
@@ -382,38 +384,30 @@ class BoltTask(TaskInGroup):
 
     # -- behind the input so far
 
-    def _advance(self, watermark: Position, last_us: int) -> None:
-        """Note that the input has been processed up to a position, and how far event time came."""
+    def _advance(self, watermark: Position) -> None:
+        """Note that the input has been processed up to a position."""
         lineage = self._parts.assigner.lineage
         if watermark.ts < LAST.ts:
-            if last_us > self._last_us:
-                self._last_us = last_us
+            if self._until_us != UNTOLD:
+                self._tell_last_ts(self._until_us)
             lineage.advance(watermark)
             return
         at_end = Progress.OVER if self._cycle_is_over else Progress.DRAINED
         self.progress = at_end if watermark == END else Progress.QUIET
-        self._tell_last_ts(last_us)
+        self._tell_last_ts(self._received.last_ts())
         # What comes back may have been placed at a later round.
         lineage.advance(max(LAST if watermark == END else watermark, lineage.frontier))
 
     def _reached(self, watermark: Position) -> Frontier:
-        frontier = self._parts.assigner.lineage.frontier
-        time_us = frontier.ts if frontier < LAST else self._last_us
-        return Frontier(watermark, time_us, self.progress is Progress.OVER)
+        frontier = max(watermark, self._parts.assigner.lineage.frontier)
+        last_us = self._until_us if frontier < LAST else max(self._last_us, self._received.last_ts())
+        return Frontier(watermark, min(frontier.ts, last_us), self.progress is Progress.OVER)
 
     def _publish(self) -> None:
         """Tell the consumers how far that is."""
         lineage, counters = self._parts.assigner.lineage, self.context.counters
         counters.saturated, counters.unplanned = lineage.saturated, self._parts.assigner.unplanned
         self.emitter.publish(self._agenda.held(lineage.frontier))
-
-    def _tell_last_ts(self, last_us: int) -> None:
-        """Tell the consumers how far event time came, before anything comes to them that no longer says it.
-
-        Otherwise a tick would stand behind what is placed beyond all time, where it should stand before.
-        """
-        self._last_us = max(self._last_us, last_us)
-        self.emitter.output.tell_last_ts(self._last_us)
 
     # -- from another thread
 

@@ -11,6 +11,7 @@ from framework.recording import Recorder
 from framework.runtime.edges.buffer import SPILL_AT
 from framework.runtime.edges.groupings import Refused
 from framework.runtime.edges.output import OnRefused, Output, raise_refused
+from framework.runtime.positions.lineage import LAST
 from framework.runtime.recovery.commits import Commits
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tracking.reasons import Cause, Reason
@@ -130,6 +131,9 @@ class Emitter:
         runs then may emit, but what it emits waits for the next time."""
         self._floor = LEAST
         """Nothing was to be emitted below this when the task began."""
+        self._last_us: int | None = None
+        """How far event time came, as consumers were told who can no longer see it by positions; None before
+        that."""
         self._told = LEAST
         """How far consumers were told that the task is by a process that died, and whose rows come again."""
         self._last_positions: Positions | None = None
@@ -245,6 +249,8 @@ class Emitter:
             self.output.fail_tracked(emission.positions, Reason(Cause.WORKER_DIED).encode())
             return deliver(_NOTHING)
         self._last_positions = emission.positions
+        if self._last_us is not None:
+            self.tell_last_ts(self._last_us)
         self.is_laden = self._has_consumers
         refused = self.output.choose(emission)
         if refused:
@@ -311,6 +317,21 @@ class Emitter:
                 self.output.heartbeat(position)
                 self.signal_neighbours()
 
+    def tell_last_ts(self, last_us: int) -> None:
+        """Tell the consumers how far event time came, before anything that no longer says it.
+
+        Windows that the end of the input closes stand at their ends, which may lie further on, and so do
+        their outputs: event time has come there.
+
+        Args:
+            last_us: how far it came in the input, in microseconds.
+        """
+        placed, told = self.last_placed, self._last_us
+        last_us = max(last_us, LEAST.ts if told is None else told, placed.ts if placed < LAST else LEAST.ts)
+        if last_us != told:
+            self._last_us = last_us
+            self.output.tell_last_ts(last_us)
+
     def close(self, last_us: int) -> bool:
         """Tell the consumers that nothing at all will come, once everything has been handed over.
 
@@ -323,7 +344,7 @@ class Emitter:
         if not self.flush():
             self.close_idle(last_us)
             return False
-        self.output.tell_last_ts(last_us)
+        self.tell_last_ts(last_us)
         self.output.close()
         if self.commits is not None:
             self.output.committed(END)
@@ -332,7 +353,8 @@ class Emitter:
 
     def close_idle(self, last_us: int) -> None:
         """Tell those consumers that nothing at all will come for whom nothing waits."""
-        self.output.close_idle(last_us)
+        self.tell_last_ts(last_us)
+        self.output.close_idle()
 
     def close_recorder(self) -> None:
         """Nothing more is recorded."""

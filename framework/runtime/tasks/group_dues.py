@@ -61,12 +61,17 @@ class GroupDues(AgendaClient):
 
     def take_until(self, frontier: Frontier) -> Iterator[Entry]:
         """The windows that have ended, as no input comes below a frontier."""
-        if frontier.position < LAST:
-            # Where a checkpoint is made, event time may be held before the position.
+        until_us = last_us_before(frontier.position) if frontier.position < LAST else None
+        if until_us is not None:
             yield from self._entries(min(frontier.position.ts, frontier.time_us))
-        elif self._windows().next_due(None) is not None:
-            ends = self._alignment.may_end()
-            yield from self._entries(None if ends else last_us_before(self._alignment.closed_at()))
+            if frontier.time_us >= until_us:
+                return
+        # Event time has ended below the position: what is left up to there is due as at the end of all.
+        if self._windows().next_due(until_us) is not None:
+            if not self._alignment.may_end():
+                closed_us = last_us_before(self._alignment.closed_at())
+                until_us = closed_us if until_us is None else min(until_us, closed_us)
+            yield from self._entries(until_us)
 
     @property
     def ends_at_us(self) -> int | None:

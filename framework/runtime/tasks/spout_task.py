@@ -331,7 +331,7 @@ class SpoutTask(CheckpointedSpout):
             self._report_end()
             self._last_us = self._assigner.current.ts
             self._assigner.bring_only_repeats()
-            self.emitter.output.tell_last_ts(self._last_us)
+            self.emitter.tell_last_ts(self._last_us)
         self._publish()
 
     # -- in the middle of a callback

@@ -7,7 +7,7 @@ from typing import Any
 
 from framework.checkpoints.targets import SINK
 from framework.runtime.control.cut_record import Proposal, Purpose
-from framework.runtime.tasks.agenda import Agenda, Entry
+from framework.runtime.tasks.agenda import Agenda, Entry, Frontier
 from framework.runtime.tasks.bolt_cut import BoltCut
 from framework.runtime.tasks.bolt_parts import BoltParts
 from framework.runtime.tasks.hand_over import HandOver
@@ -71,17 +71,27 @@ class TaskAtCuts(Task):
         """Whether all transactions below a position have been evaluated, if the task has part in any."""
         return self._parts.membership is None or self._parts.membership.is_evaluated(position)
 
-    def _come_to(self, cut: BoltCut, watermark: Position) -> Iterator[None]:
+    def _come_to(self, cut: BoltCut, reached: Frontier) -> Iterator[None]:
         """Do what is due below a cut that all input has come to; the task stands there then."""
-        lineage, promised = self._parts.assigner.lineage, cut.promised(watermark)
-        there = cut.frontier(watermark)
+        lineage, promised, place = self._parts.assigner.lineage, cut.promised(reached), cut.place
+        there = cut.frontier(reached)
         yield from self._perform(self._agenda.take_until(there))
+        if there.time_us < promised.ts:
+            self._tell_last_ts(there.time_us)
         if self._parts.membership is not None:
-            self._parts.membership.come_to(there.position)
+            self._parts.membership.come_to(place)
         self.slot.save()
         lineage.advance(max(promised, lineage.frontier))
         cut.come()
         self.is_signalled = True
+
+    def _tell_last_ts(self, last_us: int) -> None:
+        """Tell the consumers how far event time came, before anything comes to them that no longer says it.
+
+        Otherwise a tick would stand behind what is placed beyond all time, where it should stand before.
+        """
+        self._last_us = max(self._last_us, last_us)
+        self.emitter.tell_last_ts(self._last_us)
 
     def _perform(self, entries: Iterable[Entry]) -> Iterator[None]:
         for entry in entries:

@@ -13,6 +13,7 @@ from functools import partial
 
 from framework.planning.layout import BEHIND_TUPLES
 from framework.runtime.control.alignment import BoltAlignment
+from framework.runtime.control.cut_record import before_us
 from framework.runtime.positions.lineage import LAST
 from framework.runtime.tasks.agenda import AgendaClient, Entry, Frontier
 from framework.windows import OpenWindows
@@ -54,12 +55,17 @@ class WindowEnds(AgendaClient):
 
     def take_until(self, frontier: Frontier) -> Iterator[Entry]:
         """The windows that get no more tuples, as none comes below a frontier."""
-        if frontier.position < LAST:
-            # Where a checkpoint is made, event time may be held before the position.
-            yield from self._entries(min(frontier.position.ts, frontier.time_us + 1))
-        elif self._windows().next_over(None) is not None:
-            ends = self._alignment.may_end()
-            yield from self._entries(None if ends else self._alignment.closed_at().ts)
+        until = before_us(frontier.position) if frontier.position < LAST else None
+        if until is not None:
+            yield from self._entries(min(until, frontier.time_us + 1))
+            if frontier.time_us + 1 >= until:
+                return
+        # Event time has ended below the position: what is left up to there is due as at the end of all.
+        if self._windows().next_over(until) is not None:
+            if not self._alignment.may_end():
+                closed_us = self._alignment.closed_at().ts
+                until = closed_us if until is None else min(until, closed_us)
+            yield from self._entries(until)
 
     @property
     def ends_at_us(self) -> int | None:

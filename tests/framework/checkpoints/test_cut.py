@@ -13,7 +13,7 @@ from framework.runtime.control.cut_record import NO_PROPOSAL, CutState, Proposal
 from framework.runtime.control.source_cut import SourceCut
 from framework.runtime.positions.lineage import LAST
 from framework.runtime.positions.ticks import EventTicks
-from framework.runtime.tasks.agenda import Agenda, EventTimeTicks
+from framework.runtime.tasks.agenda import Agenda, EventTimeTicks, Frontier
 from framework.runtime.tasks.bolt_cut import BoltCut
 from tests.framework.checkpoints.suspended import built
 from tests.framework.runtime.partitioned import Partitions
@@ -35,9 +35,7 @@ class Run:
         (clock,) = self.plan.tasks_of("clock")
         self.bolt = BoltCut(self.record, clock.id)
         self.saved: list[Proposal] = []
-        self.ended_us = LEAST.ts
-        """How far event time came, once all input has come to the bolt."""
-        self.bolt.call_there(self._save, lambda: self.ended_us)
+        self.bolt.call_there(self._save)
 
     def _save(self, proposal: Proposal) -> bool:
         self.saved.append(proposal)
@@ -114,7 +112,8 @@ def test_one_that_stands_still_and_meets_no_other_sets_the_cut_where_it_is() -> 
         assert (passed is not None) == (sources == 1)
         assert run.bolt.has_come_to(behind) == (sources == 1)
         if sources == 1:
-            assert run.bolt.frontier(behind)[:2] == (behind, 9) and run.record.last_us(run.tasks[0]) == 9
+            there = Frontier(behind, behind.ts, is_over=False)
+            assert run.bolt.frontier(there)[:2] == (behind, 9) and run.record.last_us(run.tasks[0]) == 9
 
 
 def test_one_that_takes_the_place_of_another_sets_it_nowhere_below_what_that_has_brought() -> None:
@@ -155,7 +154,7 @@ def test_a_bolt_is_saved_once_at_a_decided_cut() -> None:
     run.record.decide()
     run.bolt.look()
     assert run.bolt.is_due_before(at_the_cut) and not run.bolt.is_due_before(Position(10, 2**64 - 1, 0))
-    assert run.bolt.frontier(at_the_cut)[:2] == (at_the_cut, 10)
+    assert run.bolt.frontier(Frontier(at_the_cut, at_the_cut.ts, is_over=False))[:2] == (at_the_cut, 10)
     run.bolt.come()
     assert run.bolt.is_there and run.bolt.passes() and not run.bolt.is_there
     assert run.saved == [Proposal(1, CutState.DECIDED, 1, 10)]
@@ -173,18 +172,18 @@ def test_no_tick_is_due_where_all_input_has_ended_before_the_cut(reached: Positi
     run = Run(2)
     run.propose(100)
     run.record.decide()
-    run.ended_us = 25
     done: list[Position | None] = []
     ticks = EventTimeTicks(
-        EventTicks(1e-5, 1000), done.append, has_producers=True, last_time_us=lambda: run.ended_us
+        EventTicks(1e-5, 1000), done.append, has_producers=True, last_time_us=lambda: 25
     )
     agenda = Agenda([ticks])
     assert list(agenda.take_before(Position(1, 0, 0))) == []  # event time begins
     assert run.bolt.has_come_to(reached)
-    for entry in agenda.take_until(run.bolt.frontier(reached)):
+    there = Frontier(reached, 25, is_over=reached == END)
+    for entry in agenda.take_until(run.bolt.frontier(there)):
         entry.run(entry.at)
     assert done == [Position(10, 0, 0), Position(20, 0, 0)]
-    assert run.bolt.promised(reached) == Position(25, 2**64 - 1, 2**64 - 1)
+    assert run.bolt.promised(there) == Position(25, 2**64 - 1, 2**64 - 1)
 
 
 def test_consumers_hear_of_no_time_at_which_something_may_be_due_behind_the_cut() -> None:
@@ -193,7 +192,8 @@ def test_consumers_hear_of_no_time_at_which_something_may_be_due_behind_the_cut(
     run.record.decide()
     reached = Position(200, 0, 0)
     assert run.bolt.has_come_to(reached)
-    assert run.bolt.promised(reached) == Position(100, 2**64 - 1, 2**64 - 1)
+    there = Frontier(reached, reached.ts, is_over=False)
+    assert run.bolt.promised(there) == Position(100, 2**64 - 1, 2**64 - 1)
 
 
 def test_a_bolt_stands_at_the_cut_until_it_may_go_on() -> None:
@@ -207,7 +207,7 @@ def test_a_bolt_stands_at_the_cut_until_it_may_go_on() -> None:
         asked.append(proposal)
         return len(asked) > 1
 
-    run.bolt.call_there(at_cut, lambda: LEAST.ts)
+    run.bolt.call_there(at_cut)
     run.bolt.come()
     run.record.make_void()  # which changes nothing for who stands there
     assert not run.bolt.has_come_to(END)

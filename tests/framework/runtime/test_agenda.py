@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
 import pytest
 
-from framework import Bolt, Spout, TopologyBuilder
+from framework import APlus, Block, Bolt, PartitionedSpout, Spout, TopologyBuilder
 from framework.runtime.positions.lineage import LAST, REPEATS
 from framework.runtime.positions.ticks import MOST_MISSED, WallTimer
 from framework.runtime.tasks import bolt_task
 from framework.runtime.tasks.agenda import Agenda, Frontier, LastEntries, Timed
 from framework.sinks import CollectingSink
+from framework.windows.aggregates import Count
 from tests.framework.runtime.pieces import run_built
 from viper.position import END, LEAST, Position
 
@@ -137,3 +141,54 @@ def test_a_bolt_that_was_held_up_gets_each_tick(monkeypatch: pytest.MonkeyPatch)
     rows = [row for (row,) in run_built(builder, viper__slice__tuples=1).result("sink")]
     # Three ticks after 35 s and four after 70 s; the last one comes at the end.
     assert rows == ["tuple 0", *["tick"] * 3, "tuple 1", *["tick"] * 4, "tick"]
+
+
+class Each(PartitionedSpout):
+    """A row every 100 us up to 10 ms, of 40 keys in turn."""
+
+    outputs = ["key"]
+    partitions = 1
+
+    def blocks(self, partition: int, start_us: int | None) -> Iterator[Block]:
+        for number in range(101):
+            yield Block(array("q", [100 * number]), [(number % 40,)])
+
+
+class Counts(APlus):
+    """Counts rows of each key in windows of 4 ms, which end every 2 ms up to 14 ms."""
+
+    outputs = ["key", "rows"]
+    size, advance = "4ms", "2ms"
+    aggregate = Count()
+
+
+class Marked(Bolt):
+    """Tells the keys of rows, and ticks."""
+
+    outputs = ["key"]
+    config = {"topology.tick.tuple.freq.secs": 0.002}
+
+    def process(self, tup: Any) -> None:
+        self.emit([tup.values[0]])
+
+    def process_tick(self, tup: Any) -> None:
+        self.emit(["tick"])
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("tasks", [1, 2, 3])
+def test_ticks_stand_behind_windows_by_key_that_end_at_their_time(tasks: int, seed: int) -> None:
+    """They come as far as the last window does, also in tasks that get none of its rows."""
+    builder = TopologyBuilder()
+    builder.set_config("viper.time", "event")
+    builder.set_spout("source", Each)
+    builder.set_bolt("counts", Counts(), 2).fields_grouping("source", "key")
+    builder.set_bolt("marked", Marked, tasks).fields_grouping("counts", "key")
+    builder.set_bolt("sink", CollectingSink).global_grouping("marked")
+    random = {"viper__scheduling": "random", "viper__seed": seed, "viper__slice__tuples": 3}
+    rows = [row for (row,) in run_built(builder, **random).result("sink")]
+    stretches = [(is_tick, len(list(some))) for is_tick, some in groupby(rows, lambda row: row == "tick")]
+    # Event time begins with the rows of 2 ms; the last tick of all comes at the end of all input.
+    of_windows, of_ticks = [60, 40, 40, 40, 21, 1], [tasks] * 5 + [2 * tasks]
+    assert [count for is_tick, count in stretches if not is_tick] == of_windows
+    assert [count for is_tick, count in stretches if is_tick] == of_ticks

@@ -10,19 +10,24 @@
  * Page.   What a process goes back to when it is killed: its place, the number, and the attempt that it has passed.
  *         Behind that commit it says so in a register; when all have, the change is complete, and the parent goes on.
  * Groups. Their rows' counts lie in shared memory; a task that dies has what it had not committed taken back.
+ * Sink.   Merges what the tasks emit for their rows, at the same times, and holds a task back whose channel is full. A
+ *         task that stands at the time promises it that all below has come, or another one might wait for room for ever.
+ *         Event time may have ended before: rows behind it are those of windows that the end of the input closes.
  *
  * A number of tasks is a division of two groups: first both are of one task, then each has one, then these change
  * places, as groups do between more tasks. At each time there is one row of each group. Any process but the parent may
  * be killed. The parent wants the second number, and then the third one or a checkpoint.
  *
  * Checked: each row is processed once, in order, by the owner of its group, while nobody else has changed that and not
- * committed, or opens it; a checkpoint has each group once, as of its time; every run ends with all rows processed.
+ * committed, or opens it; a checkpoint has each group once, as of its time; the sink takes all that is emitted, in order;
+ * every run ends with all rows processed.
  */
 #ifndef TUPLES
 #define TUPLES 1 /* of each source, 3 at most */
 #define ATTEMPTS 2
 #define KILLS 1
 #endif
+#define LAST_TIME 0 /* of event time */
 #define END 15
 #define SOURCES 2
 #define TASKS 2
@@ -65,6 +70,9 @@ byte count[GROUPS], saved[GROUPS], changed_by[GROUPS];
 #define TASK(task_) ((task_) + 1)
 #define is_free(group_) (changed_by[group_] == NOBODY)
 byte in_checkpoint[GROUPS]; /* the attempt */
+
+/* Of a task to the sink, whose channel has room for one row: its time, or 0; how many were put there; what was promised. */
+byte waiting[TASKS], put[TASKS], told[TASKS], page_made[TASKS], taken;
 
 byte killed; /* a process, by its number and 1 */
 #define SOURCE(source_) (TASKS + (source_))
@@ -194,7 +202,19 @@ end:
 #define ROOT (BOUND(1) < BOUND(0) -> 1 : 0)
 #define IS_AT_THE_TIME (IS_DUE && BOUND(0) >= TIME_OF(record) && BOUND(1) >= TIME_OF(record))
 #define IS_TO_HAND_OVER (IS_AT_THE_TIME && AIM_OF(record) != CHECKPOINT)
-#define HAS_ROW (!IS_AT_THE_TIME && NEXT(ROOT) < TUPLES)
+/* What a predecessor has put into the channel is not put there once more. */
+#define HAS_ROOM (made < put[me] || waiting[me] == 0)
+#define HAS_ROW (!IS_AT_THE_TIME && NEXT(ROOT) < TUPLES && HAS_ROOM)
+
+/* How far a task tells the sink that it is. */
+#ifdef PLANTED_PROMISES_EVENT_TIME
+#define HAS_ENDED (progress[0] == END && progress[1] == END)
+#define STANDING (HAS_ENDED && LAST_TIME + 1 < TIME_OF(record) -> LAST_TIME + 1 : TIME_OF(record))
+#else
+#define STANDING TIME_OF(record)
+#endif
+#define REACHED (IS_AT_THE_TIME -> STANDING : BOUND(ROOT))
+#define CAN_TELL (!HAS_ROW && told[me] < REACHED)
 
 inline process_row() {
     root = ROOT;
@@ -206,6 +226,11 @@ inline process_row() {
     changed_by[group] = TASK(me);
     count[group]++;
     cursor[root] = row + 1;
+    if
+    :: made == put[me] -> waiting[me] = ROW(row); put[me]++
+    :: made < put[me]
+    fi;
+    made++;
     root = 0;
     row = 0;
     group = 0
@@ -225,7 +250,8 @@ inline commit() {
         page_cursor[RING(0, me)] = cursor[0];
         page_cursor[RING(1, me)] = cursor[1];
         page_number[me] = number;
-        page_passed[me] = passed
+        page_passed[me] = passed;
+        page_made[me] = made
     }
 }
 
@@ -257,6 +283,7 @@ inline begin_task() {
         cursor[1] = page_cursor[RING(1, me)];
         number = NUMBER_FOUND(me);
         passed = page_passed[me];
+        made = page_made[me];
         if
         :: !HAS_HANDED -> open()
         :: HAS_HANDED
@@ -296,7 +323,7 @@ inline save_group(group_) {
 }
 
 proctype task(byte me) {
-    byte cursor[SOURCES], number, passed, root, row, group;
+    byte cursor[SOURCES], number, passed, made, root, row, group;
 again:
     row = 0;
     begin_task();
@@ -313,14 +340,37 @@ end:
             :: IS_TO_HAND_OVER /* which begins with the commit */
             :: else -> commit()
             fi
-        :: IS_TO_HAND_OVER -> hand_over()
-        :: d_step { IS_AT_THE_TIME && AIM_OF(record) == CHECKPOINT -> save_group(0); save_group(1); pass() };
+        :: d_step { CAN_TELL -> told[me] = REACHED }
+        :: IS_TO_HAND_OVER && !CAN_TELL -> hand_over()
+        :: d_step { IS_AT_THE_TIME && AIM_OF(record) == CHECKPOINT && !CAN_TELL -> save_group(0); save_group(1); pass() };
             commit()
         :: TELL(me)
         od
     } unless {
         atomic { killed == TASK(me) -> killed = 0; hear_of_death(); goto again }
     }
+}
+
+/* -- the sink */
+
+/* Of one time, the first task's. */
+#define BOUND_OF(task_) (waiting[task_] != 0 -> waiting[task_] : told[task_])
+#define COMES_FIRST(task_) (waiting[task_] != 0 && waiting[task_] + (task_) <= BOUND_OF(1 - (task_)))
+
+inline take(task_) {
+    assert(waiting[task_] >= sunk);
+    sunk = waiting[task_];
+    taken++;
+    waiting[task_] = 0
+}
+
+active proctype sink() {
+    byte sunk;
+end:
+    do
+    :: d_step { COMES_FIRST(0) -> take(0) }
+    :: d_step { COMES_FIRST(1) -> take(1) }
+    od
 }
 
 /* -- the parent */
@@ -380,7 +430,7 @@ proctype parent() {
         complete()
     :: break
     od;
-    count[0] == TUPLES && count[1] == TUPLES && is_free(0) && is_free(1)
+    count[0] == TUPLES && count[1] == TUPLES && is_free(0) && is_free(1) && taken == SOURCES * TUPLES
 }
 
 init {
