@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 _WORD = 2**64 - 1
-UNTOLD: Final = int(lib.VP_TS_OF_PROGRESS)
+UNTOLD: Final = 2**63 - 1
 """In the place of a last event time: nobody has said where that is, so it is where positions are."""
 
 

@@ -106,6 +106,15 @@ def test_a_tuple_that_waits_holds_the_watermark_back() -> None:
     assert link.outlook() == (False, at(20), UNTOLD)
 
 
+def test_a_gate_has_the_same_word_for_a_time_that_was_not_told() -> None:
+    gate = ScaleGate.create(Arena.private(ScaleGate.size(2, 1, 4, 4, 0)), 2, 1, slots=4, tuples=4)
+    reader = gate.reader(0)
+    gate.source(0).tell_last_ts(5)
+    assert (reader.until_ts(), reader.last_ts()) == (UNTOLD, 5)
+    gate.source(1).tell_last_ts(3)
+    assert (reader.until_ts(), reader.last_ts()) == (5, 5)
+
+
 def test_its_end_comes_behind_what_waits() -> None:
     link = Link(slots=4, tuples=8)
     put(link, 0, 1)
