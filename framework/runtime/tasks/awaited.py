@@ -60,8 +60,6 @@ class Awaited:
         """When the input of the program was closed."""
         self._given_up_at = -1
         """How many tuples had been processed where they were waited for in vain, at the last cut."""
-        self._is_settled = False
-        """Whether nothing is waited for any more, but for a last turn that places what has come before."""
         self._has_ended = False
 
     @property
@@ -83,8 +81,8 @@ class Awaited:
 
     def wants_turn(self, now_s: float) -> bool:
         """Whether the task waits no more, or is to look."""
-        if self._is_settled or self._since_s is None:
-            return self._is_settled
+        if self._since_s is None:
+            return False
         return now_s >= self.due_at_s or not (self.count or self._slot.host.speaks_by_itself)
 
     def drain(self, now_s: float) -> None:
@@ -95,13 +93,12 @@ class Awaited:
 
     def may_end(self) -> bool:
         """With all input processed: whether the component has answered, or is not waited for any more."""
-        if self._is_settled or not self._slot.host.answers_itself or self._slot.is_gone:
-            self._end()
-            return True
-        if not self._has_answered() or not self._has_said_all():
-            return False
-        self._is_settled = True
-        return False
+        if self._slot.host.answers_itself and not self._slot.is_gone:
+            if not (self._has_answered() and self._has_said_all()):
+                return False
+            self._interludes.place()  # what threads have emitted before they have answered
+        self._end()
+        return True
 
     def _has_answered(self) -> bool:
         """Whether there is nothing to wait for; a program is listened to meanwhile."""

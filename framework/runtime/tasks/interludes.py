@@ -148,6 +148,10 @@ class Interludes:
             for due in list(self._slot.host.dues.rest()):
                 self.fire_due(level, due, max(at, level.place(at.ts, due.group)), None)
 
+    def place(self) -> None:
+        """Place what threads of the component's have emitted."""
+        self._emitter.place()
+
     def listen(self) -> None:
         """Take what a program has emitted and answered since, which works in the background."""
         if not self._slot.is_gone:
