@@ -65,6 +65,7 @@ typedef struct {
     uint32_t first_part, parts; /* the first one has the number of the batch's instructions before it */
     uint32_t stop;              /* instruction that it was aborted at, or all */
     uint32_t deciders;          /* parts that do not follow */
+    bool has_others;            /* instructions that are no part's */
     uint64_t partitions;        /* bits */
     uint64_t owners;            /* threads that have these; bits */
     _Atomic uint32_t pending;   /* parts or threads that it waits for */

@@ -145,6 +145,7 @@ static void take_apart(vp_txscheme_thread *self, uint32_t number, notes *to)
     const bool has_versions = scheme->kind == VP_SCHEME_VERSIONS; /* which elements have not */
     uint64_t used = scheme->kind == VP_SCHEME_CHAINS ? used_registers(job->tx) : 0;
     uint32_t written = 0;
+    job->has_others = false;
     few known;
     for (uint32_t i = 0; i < job->tx->program; i++) {
         const vp_tx_instruction *step = &program[i];
@@ -167,6 +168,7 @@ static void take_apart(vp_txscheme_thread *self, uint32_t number, notes *to)
                 part->role = VP_PART_DECIDES;
             take_access(scheme, job, step, to);
         }
+        job->has_others |= !is_access(step->code);
         written += writes_register;
     }
 }
@@ -190,14 +192,23 @@ static void set_free(vp_job *job, vp_part *part)
     part->chains.result = vp_tx_registers(job->tx) + part->register_at;
 }
 
-/* How many parts must have come before it is decided whether the transaction aborts. */
-static void count_deciders(const vp_txscheme *scheme, vp_job *job)
+/* How many parts must have come before it is decided whether the transaction aborts. Instructions of no part are run then;
+ * where they need nothing of any part, as conditions that are known before, the first one that comes up decides. */
+static void count_deciders(vp_txscheme_thread *self, vp_job *job)
 {
-    vp_part *parts = vp_job_parts(scheme, job);
+    vp_part *parts = vp_job_parts(self->scheme, job);
     job->deciders = 0;
     job->stop = job->tx->program;
+    if (job->parts == 0) {
+        vp_job_run(self, job, NULL);
+        return;
+    }
     for (uint32_t i = 0; i < job->parts; i++)
         job->deciders += parts[i].role == VP_PART_DECIDES;
+    if (job->has_others && job->deciders == 0) {
+        parts[0].role = VP_PART_DECIDES;
+        job->deciders = 1;
+    }
     for (uint32_t i = 0; i < job->parts; i++)
         if (job->deciders)
             atomic_store_explicit(&parts[i].chains.waits, 2, memory_order_relaxed);
@@ -224,7 +235,7 @@ void vp_batch_analyse(vp_txscheme_thread *self, uint32_t first, uint32_t end)
         atomic_store_explicit(&job->pending, (uint32_t)__builtin_popcountll(job->owners), memory_order_relaxed);
         atomic_store_explicit(&job->is_done, false, memory_order_relaxed);
         if (scheme->kind == VP_SCHEME_CHAINS)
-            count_deciders(scheme, job);
+            count_deciders(self, job);
     }
     /* Relaxed: it counts when the first thread says so, behind a barrier. */
     atomic_store_explicit(&vp_txsegment_at(scheme->segments, self->index)->length, to.length, memory_order_relaxed);

@@ -283,6 +283,13 @@ static inline void random_operand(const writing *w, vp_tx_instruction *s, bool i
     s->flags |= (uint8_t)((chosen < 0 ? 0 : VP_TX_REGISTER) | (is_float ? VP_TX_FLOAT : 0));
 }
 
+/* A register of 0, which is made of none: what is computed of it is known before anything is read. */
+static inline void make_zero(writing *w, vp_tx_instruction *s)
+{
+    *s = (vp_tx_instruction){.code = VP_TX_UNEQUAL, .flags = VP_TX_REGISTER, .row = w->written, .operand = w->written};
+    w->is_double[w->written++] = false;
+}
+
 static inline bool random_arithmetic(writing *w, vp_tx_instruction *s)
 {
     static const uint8_t codes[] = {
@@ -293,6 +300,10 @@ static inline bool random_arithmetic(writing *w, vp_tx_instruction *s)
     s->code = codes[random_below(w->seed, sizeof codes)];
     bool is_number = s->code < VP_TX_AND && s->code != VP_TX_REQUIRE, is_float = is_number && random_below(w->seed, 2);
     int32_t left = random_register(w, is_float);
+    if (left < 0 && random_below(w->seed, 4) == 0) {
+        make_zero(w, s);
+        return true;
+    }
     if (left < 0)
         return false;
     s->row = (uint32_t)left;

@@ -16,8 +16,8 @@
 
 /* What a column holds, and a value of a key. */
 enum { TX_INT = 'q', TX_FLOAT = 'd', TX_SET = '*', TX_TEXT = 's' };
-/* What a register holds that is neither: 0 or 1. */
-enum { TX_BOOL = '?' };
+/* What a register holds that is neither: 0 or 1. What no register holds: an int beyond 64 bits. */
+enum { TX_BOOL = '?', TX_BEYOND = '>' };
 
 enum { TX_KEY_PARTS = 16 };
 
@@ -65,7 +65,8 @@ PyObject *tx_element_value(const unsigned char *data, size_t length, int64_t *ro
 void tx_key_of_number(RowKey *key, int64_t number);
 /* Likewise of an element that is a number; -1 with an error set. */
 int tx_element_of_number(RowKey *key, int64_t row, int column, int64_t number);
-/* 1: it is an int of 64 bits, of any class but bool; 0: it is none, without an error; -1 with an error set. */
+/* 1: it is an int of 64 bits, of any class but bool; TX_BEYOND: a larger one; 0: it is none; these without an error. -1 with an
+ * error set. */
 int tx_take_int64(PyObject *value, int64_t *number);
 /* Enters the key that was made; -1 with an error set. */
 int64_t tx_enter_key(const SharedRows *table, const RowKey *key, PyObject *full);
@@ -75,8 +76,11 @@ int64_t tx_enter_element(const SharedRows *table, const RowKey *key, PyObject *f
 int64_t tx_row(const SharedRows *table, PyObject *value, RowKey *scratch, PyObject *full);
 int64_t tx_element(const SharedRows *table, int64_t row, int column, PyObject *value, RowKey *scratch, PyObject *full);
 
-/* An int of any class that is one, as 64 bits; -1 with an error set, which tells `what` it was to be. */
-int tx_int64(PyObject *value, int64_t *number);
+/* The word of a number of any class, numpy's scalars included, and its kind: TX_INT, TX_BOOL, TX_FLOAT, or TX_BEYOND, of which
+ * there is no word; 0: it is none, without an error; -1 with an error set. */
+int tx_plain(PyObject *value, int64_t *word);
+/* Likewise the numbers of a buffer of one dimension or none; ints that are not signed are told by the sign of their words. */
+char tx_plain_numbers(const Py_buffer *view, int64_t *words, int *are_unsigned);
 /* The word of a column for a number; -1 with an error set. */
 int tx_word(const SharedRows *table, int column, PyObject *value, int64_t *word);
 /* The number in a word of some kind. */

@@ -76,138 +76,91 @@ static int check_length(Py_ssize_t found, uint32_t expected, const char *what)
 
 /* -- numbers */
 
-static const char *native_format(const Py_buffer *view)
+/* Notes that the number of a row does not fit; -1 with an error set. */
+static int note_beyond(Transaction *self, int64_t **fits, uint32_t row)
 {
-    const char *format = view->format == NULL ? "B" : view->format;
-    if (*format == '@' || *format == '=' || (*format == '<' && PY_LITTLE_ENDIAN))
-        format++;
-    return format[0] != '\0' && format[1] == '\0' ? format : "";
-}
-
-#define COPY(type, made)                                                      \
-    for (Py_ssize_t i = 0; i < view->shape[0]; i++, at += view->strides[0]) { \
-        type value;                                                           \
-        memcpy(&value, at, sizeof value);                                     \
-        into[i] = made;                                                       \
-    }                                                                         \
-    break
-
-/* The numbers of a buffer, and their kind: 0 if they are none, without an error. */
-static char copy_numbers(const Py_buffer *view, int64_t *into)
-{
-    const char *at = view->buf;
-    char format = *native_format(view);
-    if (format == 'n')
-        format = 'q';
-    switch (format) {
-    case '?':
-        COPY(unsigned char, value != 0);
-    case 'b':
-        COPY(signed char, value);
-    case 'B':
-        COPY(unsigned char, value);
-    case 'h':
-        COPY(short, value);
-    case 'H':
-        COPY(unsigned short, value);
-    case 'i':
-        COPY(int, value);
-    case 'I':
-        COPY(unsigned int, value);
-    case 'l':
-    case 'q':
-        COPY(int64_t, value);
-    case 'f':
-        COPY(float, word_of_double((double)value));
-    case 'd':
-        COPY(double, word_of_double(value));
-    default:
-        return 0;
+    uint32_t count = self->block->rows;
+    if (*fits == NULL) {
+        *fits = tx_array_new(self, count * sizeof **fits);
+        for (uint32_t i = 0; *fits != NULL && i < count; i++)
+            (*fits)[i] = 1;
     }
-    return format == '?' ? TX_BOOL : format == 'f' || format == 'd' ? TX_FLOAT : TX_INT;
+    if (*fits == NULL)
+        return -1;
+    (*fits)[row] = 0;
+    return 0;
 }
 
-static char numbers_of_buffer(PyObject *values, uint32_t count, int64_t *into, const char *what)
+static char numbers_of_buffer(Transaction *self, PyObject *values, int64_t *into, int64_t **fits, const char *what)
 {
     Py_buffer view;
+    int are_unsigned = 0;
+    uint32_t count = self->block->rows;
     if (PyObject_GetBuffer(values, &view, PyBUF_FORMAT | PyBUF_STRIDES))
         return 0;
     char kind = 0;
     if (check_length(view.shape[0], count, what) == 0) {
-        kind = copy_numbers(&view, into);
+        kind = tx_plain_numbers(&view, into, &are_unsigned);
         if (kind == 0)
-            PyErr_Format(PyExc_TypeError, "%s is an array of format %.20s; expected ints of 64 bits or less, signed if they have 64, "
-                         "floats or bools", what, view.format == NULL ? "B" : view.format);
+            PyErr_Format(PyExc_TypeError, "%s is an array of format %.20s; expected ints of 64 bits or less, floats of 32 or 64, or bools",
+                         what, view.format == NULL ? "B" : view.format);
     }
     PyBuffer_Release(&view);
+    for (uint32_t i = 0; kind && are_unsigned && i < count; i++)
+        if (into[i] < 0 && note_beyond(self, fits, i))
+            return 0;
     return kind;
 }
 
-/* What a list of numbers is of: bools, ints, or floats where one is. */
-static char kind_of_list(PyObject *values)
+/* Bools, ints, or floats where one is. Whatever finds out what a number is may run code, and change the list. */
+static char numbers_of_list(Transaction *self, PyObject *values, int64_t *into, int64_t **fits, const char *what)
 {
-    Py_ssize_t bools = 0, count = PyList_GET_SIZE(values);
-    for (Py_ssize_t i = 0; i < count; i++) {
-        if (PyFloat_Check(PyList_GET_ITEM(values, i)))
-            return TX_FLOAT;
-        bools += PyBool_Check(PyList_GET_ITEM(values, i));
-    }
-    return bools == count ? TX_BOOL : TX_INT;
-}
-
-static char numbers_of_list(PyObject *values, uint32_t count, int64_t *into, const char *what)
-{
-    char kind = kind_of_list(values);
+    uint32_t count = self->block->rows, bools = 0, floats = 0;
     if (check_length(PyList_GET_SIZE(values), count, what))
         return 0;
-    for (uint32_t i = 0; i < count && i < PyList_GET_SIZE(values); i++) {
-        PyObject *value = PyList_GET_ITEM(values, i);
-        if (kind == TX_FLOAT)
-            into[i] = word_of_double(PyFloat_AsDouble(value));
-        else if (PyBool_Check(value))
-            into[i] = value == Py_True;
-        else if (tx_int64(value, &into[i]))
+    char *kinds = tx_array_new(self, count);
+    for (uint32_t i = 0; kinds != NULL && i < count; i++) {
+        PyObject *value = i < PyList_GET_SIZE(values) ? Py_NewRef(PyList_GET_ITEM(values, i)) : Py_NewRef(Py_None);
+        into[i] = 0;
+        int kind = tx_plain(value, &into[i]);
+        int failed = kind < 0 || (kind == 0 && tx_refuse_operand(value, what)) || (kind == TX_BEYOND && note_beyond(self, fits, i));
+        kinds[i] = (char)kind;
+        Py_DECREF(value);
+        if (failed)
             return 0;
-        if (PyErr_Occurred())
-            return 0;
+        bools += kinds[i] == TX_BOOL;
+        floats += kinds[i] == TX_FLOAT;
     }
-    return kind;
+    if (kinds == NULL)
+        return 0;
+    for (uint32_t i = 0; floats && i < count; i++)
+        if (kinds[i] != TX_FLOAT)
+            into[i] = word_of_double((double)into[i]);
+    return floats ? TX_FLOAT : bools == count ? TX_BOOL : TX_INT;
 }
 
-static char numbers_of(PyObject *values, uint32_t count, int64_t *into, const char *what)
+/* The numbers of each row and their kind; 0 with an error set. fits: NULL, or 0 for the rows whose number does not fit into 64 bits,
+ * and 1 for all others. */
+static char numbers_of(Transaction *self, PyObject *values, int64_t *into, int64_t **fits, const char *what)
 {
-    return PyList_Check(values) ? numbers_of_list(values, count, into, what) : numbers_of_buffer(values, count, into, what);
+    *fits = NULL;
+    return PyList_Check(values) ? numbers_of_list(self, values, into, fits, what)
+                                : numbers_of_buffer(self, values, into, fits, what);
 }
 
 int tx_wide_operand(Transaction *self, PyObject *values, Operand *operand, const char *what)
 {
-    int64_t *numbers = tx_array_new(self, self->block->rows * sizeof *numbers);
+    int64_t *numbers = tx_array_new(self, self->block->rows * sizeof *numbers), *fits;
     if (numbers == NULL)
         return -1;
-    char kind = numbers_of(values, self->block->rows, numbers, what);
+    char kind = numbers_of(self, values, numbers, &fits, what);
     *operand = (Operand){0, kind, 0, numbers};
+    if (kind && fits != NULL)
+        return tx_append_fitting(self, operand, fits);
     return kind ? 0 : -1;
 }
 
 /* -- keys */
-
-static int rows_of_numbers(Transaction *self, Recorder *recorder, PyObject *keys, const Target *target, uint32_t *rows)
-{
-    uint32_t count = self->block->rows;
-    int64_t *numbers = PyMem_Malloc(count * sizeof *numbers + 1);
-    if (numbers == NULL) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    char kind = numbers_of(keys, count, numbers, "the key");
-    int failed = kind == 0;
-    if (kind == TX_INT || (kind && count == 0))
-        failed = tx_rows_of_numbers(recorder, target, numbers, count, rows);
-    else if (kind)
-        failed = (PyErr_Format(PyExc_TypeError, "keys of table %U are int64; found an array of other numbers", target->table->name), 1);
-    PyMem_Free(numbers);
-    return failed ? -1 : 0;
-}
 
 static int rows_of_sequence(Transaction *self, Recorder *recorder, PyObject *keys, const Target *target, uint32_t *rows)
 {
@@ -219,6 +172,29 @@ static int rows_of_sequence(Transaction *self, Recorder *recorder, PyObject *key
         failed = row < 0;
     }
     Py_XDECREF(list);
+    return failed ? -1 : 0;
+}
+
+static int rows_of_numbers(Transaction *self, Recorder *recorder, PyObject *keys, const Target *target, uint32_t *rows)
+{
+    uint32_t count = self->block->rows;
+    int64_t *numbers = PyMem_Malloc(count * sizeof *numbers + 1);
+    if (numbers == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    int64_t *fits;
+    char kind = numbers_of(self, keys, numbers, &fits, "the key");
+    int failed = kind == 0;
+    if (fits != NULL || (failed && PyList_Check(keys))) { /* one of them is no key, which is named */
+        PyErr_Clear();
+        failed = rows_of_sequence(self, recorder, keys, target, rows);
+    } else if (kind == TX_INT || (kind && count == 0)) {
+        failed = tx_rows_of_numbers(recorder, target, numbers, count, rows);
+    } else if (kind) {
+        failed = (PyErr_Format(PyExc_TypeError, "keys of table %U are int64; found an array of other numbers", target->table->name), 1);
+    }
+    PyMem_Free(numbers);
     return failed ? -1 : 0;
 }
 

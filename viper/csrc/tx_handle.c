@@ -235,13 +235,15 @@ PyObject *tx_float(Transaction *self, PyObject *value)
 {
     Operand operand;
     PyObject *made = NULL;
-    if (!tx_is_handle(value))
-        return PyNumber_Float(value);
     Recorder *recorder = tx_enter(self);
     if (recorder == NULL)
         return NULL;
-    if (tx_operand(self, value, &operand, "the operand") == 0) {
-        if (operand.kind == TX_FLOAT)
+    if (tx_is_wide(self, value))
+        tx_refuse_operand(value, "the operand of float");
+    else if (tx_operand(self, value, &operand, "the operand") == 0) {
+        if (!operand.is_register)
+            made = PyFloat_FromDouble(operand.kind == TX_FLOAT ? double_of_word(operand.word) : (double)operand.word);
+        else if (operand.kind == TX_FLOAT)
             made = Py_NewRef(value);
         else if (tx_to_float(self, &operand) == 0)
             made = tx_handle_new(self);

@@ -78,17 +78,7 @@ int tx_take_int64(PyObject *value, int64_t *number)
         *number = PyLong_AsLongLongAndOverflow(index, &overflow);
         Py_DECREF(index);
     }
-    if (overflow)
-        PyErr_Format(PyExc_OverflowError, "%.100R does not fit into 64 bits", value);
-    return PyErr_Occurred() ? -1 : 1;
-}
-
-int tx_int64(PyObject *value, int64_t *number)
-{
-    int taken = tx_take_int64(value, number);
-    if (taken == 0)
-        PyErr_Format(PyExc_TypeError, "expected an int; found %.100R of type %.100s", value, Py_TYPE(value)->tp_name);
-    return taken == 1 ? 0 : -1;
+    return overflow ? TX_BEYOND : PyErr_Occurred() ? -1 : 1;
 }
 
 void tx_key_of_number(RowKey *key, int64_t number)
@@ -118,13 +108,22 @@ static int text_key(RowKey *key, PyObject *text)
     return failed ? -1 : 0;
 }
 
+static int refuse_beyond(const SharedRows *table, const char *what, PyObject *value)
+{
+    PyErr_Format(PyExc_OverflowError, "%s of table %U is int64; found %.100R, which does not fit into 64 bits", what, table->name, value);
+    return -1;
+}
+
 /* The exact value of a part of a key, of a new reference; NULL where it is none, without an error unless one is set. */
-static PyObject *exact_part(char kind, PyObject *value)
+static PyObject *exact_part(const SharedRows *table, char kind, PyObject *value)
 {
     int64_t number;
     if (kind == TX_TEXT)
         return PyUnicode_Check(value) ? PyUnicode_FromObject(value) : NULL;
-    return tx_take_int64(value, &number) == 1 ? PyLong_FromLongLong(number) : NULL;
+    int taken = tx_take_int64(value, &number);
+    if (taken == TX_BEYOND)
+        refuse_beyond(table, "a part of a key", value);
+    return taken == 1 ? PyLong_FromLongLong(number) : NULL;
 }
 
 static int tuple_key(const SharedRows *table, RowKey *key, PyObject *value)
@@ -133,7 +132,7 @@ static int tuple_key(const SharedRows *table, RowKey *key, PyObject *value)
         return refuse_key(table, value);
     PyObject *exact = PyTuple_New(table->parts);
     for (int i = 0; exact != NULL && i < table->parts; i++) {
-        PyObject *part = exact_part(table->parts_kinds[i], PyTuple_GET_ITEM(value, i));
+        PyObject *part = exact_part(table, table->parts_kinds[i], PyTuple_GET_ITEM(value, i));
         if (part == NULL) {
             Py_DECREF(exact);
             return PyErr_Occurred() ? -1 : refuse_key(table, value);
@@ -155,6 +154,8 @@ int tx_key_make(const SharedRows *table, PyObject *value, RowKey *key)
     int taken = tx_take_int64(value, &number);
     if (taken == 1)
         tx_key_of_number(key, number);
+    if (taken == TX_BEYOND)
+        return refuse_beyond(table, "a key", value);
     return taken == 1 ? 0 : taken == 0 ? refuse_key(table, value) : -1;
 }
 
@@ -223,6 +224,8 @@ int tx_element_make(const SharedRows *table, int64_t row, int column, PyObject *
     int taken = tx_take_int64(value, &number);
     if (taken == 1)
         return tx_element_of_number(key, row, column, number);
+    if (taken == TX_BEYOND)
+        return refuse_beyond(table, "an element of a set", value);
     return taken == 0 ? refuse_element(table, column, value) : -1;
 }
 

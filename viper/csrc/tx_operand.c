@@ -35,11 +35,39 @@ static int refuse_foreign(const char *what)
     return -1;
 }
 
-static int refuse_operand(PyObject *value, const char *what)
+int tx_refuse_operand(PyObject *value, const char *what)
 {
     PyErr_Format(PyExc_TypeError, "%s is a number, or made of what was read; found %.100R of type %.100s", what, value,
                  Py_TYPE(value)->tp_name);
     return -1;
+}
+
+/* -- ints beyond 64 bits: where they come up the transaction aborts, as where one is computed */
+
+int tx_append_zero(Transaction *self)
+{
+    vp_tx_instruction made = {.code = VP_TX_UNEQUAL, .flags = VP_TX_REGISTER, .row = self->registers, .operand = self->registers};
+    return tx_append(self, made, TX_BOOL);
+}
+
+/* 0 // 0 */
+static int append_overflow(Transaction *self, Operand *operand)
+{
+    vp_tx_instruction made = {.code = VP_TX_DIVIDED, .row = self->registers};
+    *operand = (Operand){self->registers + 1, TX_INT, 1, NULL};
+    return tx_append_zero(self) || tx_append(self, made, TX_INT) ? -1 : 0;
+}
+
+/* (0 + word) // 1, and // 0 for rows with an int that does not fit. */
+int tx_append_fitting(Transaction *self, Operand *operand, const int64_t *fits)
+{
+    vp_tx_instruction plus = {.code = VP_TX_PLUS, .row = self->registers};
+    vp_tx_instruction divided = {.code = VP_TX_DIVIDED, .row = self->registers + 1};
+    const int64_t *words = operand->values;
+    *operand = (Operand){self->registers + 2, operand->kind, 1, NULL};
+    if (tx_append_zero(self) || tx_append(self, plus, TX_INT) || tx_patch(self, 0, words))
+        return -1;
+    return tx_append(self, divided, operand->kind) || tx_patch(self, 0, fits) ? -1 : 0;
 }
 
 int tx_operand(Transaction *self, PyObject *value, Operand *operand, const char *what)
@@ -49,20 +77,14 @@ int tx_operand(Transaction *self, PyObject *value, Operand *operand, const char 
         *operand = (Operand){handle->number, handle->kind, 1, NULL};
         return handle->transaction == self && handle->serial == self->serial ? 0 : refuse_foreign(what);
     }
-    if (PyBool_Check(value)) {
-        *operand = (Operand){value == Py_True, TX_BOOL, 0, NULL};
-        return 0;
-    }
-    if (PyFloat_Check(value)) {
-        *operand = (Operand){word_of_double(PyFloat_AS_DOUBLE(value)), TX_FLOAT, 0, NULL};
-        return 0;
-    }
     if (tx_is_wide(self, value))
         return tx_wide_operand(self, value, operand, what);
-    if (!PyIndex_Check(value))
-        return refuse_operand(value, what);
-    *operand = (Operand){0, TX_INT, 0, NULL};
-    return tx_int64(value, &operand->word);
+    int64_t word = 0;
+    int kind = tx_plain(value, &word);
+    if (kind == TX_BEYOND)
+        return append_overflow(self, operand);
+    *operand = (Operand){word, (char)kind, 0, NULL};
+    return kind < 0 ? -1 : kind ? 0 : tx_refuse_operand(value, what);
 }
 
 int tx_to_float(Transaction *self, Operand *operand)

@@ -208,6 +208,11 @@ typedef struct {
 
 /* The operand that a value is; -1 with an error set. what: names it in the error. */
 int tx_operand(Transaction *self, PyObject *value, Operand *operand, const char *what);
+int tx_refuse_operand(PyObject *value, const char *what);
+/* A register of 0: its own is not unequal to itself. -1 with an error set. */
+int tx_append_zero(Transaction *self);
+/* Has rows abort whose `fits` is 0, of an operand with values; for others it is 1. */
+int tx_append_fitting(Transaction *self, Operand *operand, const int64_t *fits);
 /* Makes a double of it; -1 with an error set. */
 int tx_to_float(Transaction *self, Operand *operand);
 /* Makes it fit a column that is no set; -1 with an error set. */

@@ -46,13 +46,6 @@ static int require_handle(Transaction *self, PyObject *condition)
     return -1;
 }
 
-/* A register of 0: its own is not unequal to itself. */
-static int append_zero(Transaction *self)
-{
-    vp_tx_instruction made = {.code = VP_TX_UNEQUAL, .flags = VP_TX_REGISTER, .row = self->registers, .operand = self->registers};
-    return tx_append(self, made, TX_BOOL);
-}
-
 /* What is known of each row before: 0 is to be unequal to it. */
 static int require_values(Transaction *self, PyObject *condition)
 {
@@ -64,7 +57,7 @@ static int require_values(Transaction *self, PyObject *condition)
         return -1;
     }
     vp_tx_instruction required = {.code = VP_TX_REQUIRE_UNEQUAL, .row = self->registers};
-    return append_zero(self) || append_require(self, required) || tx_patch(self, 0, operand.values) ? -1 : 0;
+    return tx_append_zero(self) || append_require(self, required) || tx_patch(self, 0, operand.values) ? -1 : 0;
 }
 
 static int require_one(Transaction *self, PyObject *condition)
@@ -73,9 +66,14 @@ static int require_one(Transaction *self, PyObject *condition)
         return 0;
     if (condition == Py_False) {
         vp_tx_instruction required = {.code = VP_TX_REQUIRE, .row = self->registers};
-        return append_zero(self) || append_require(self, required) ? -1 : 0;
+        return tx_append_zero(self) || append_require(self, required) ? -1 : 0;
     }
-    return tx_is_wide(self, condition) ? require_values(self, condition) : require_handle(self, condition);
+    if (tx_is_wide(self, condition))
+        return require_values(self, condition);
+    int64_t word;
+    if (!tx_is_handle(condition) && !PyIndex_Check(condition) && tx_plain(condition, &word) == TX_BOOL) /* numpy's */
+        return require_one(self, word ? Py_True : Py_False);
+    return require_handle(self, condition);
 }
 
 PyObject *tx_require(Transaction *self, PyObject *const *args, Py_ssize_t count)

@@ -63,8 +63,10 @@ int tx_name_row(Transaction *self, Recorder *recorder, PyObject *key, Target *ta
         return target->row < 0 ? -1 : 0;
     }
     Known *known = known_of(recorder, target);
-    if (known == NULL || tx_int64(key, &number))
+    if (known == NULL)
         return -1;
+    if (tx_take_int64(key, &number) != 1)
+        return tx_key_make(target->table, key, &recorder->scratch); /* which refuses it */
     target->row = row_of_number(recorder, target, known, known_room(target->table) - 1, number);
     return target->row < 0 ? -1 : 0;
 }

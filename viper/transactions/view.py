@@ -56,7 +56,11 @@ class View:
     # -- writing
 
     def put(self, table: TableSpec, key: Any, **values: Any) -> None:
-        """The row is there, and has these values, or its defaults, or 0; a set is given by its elements."""
+        """The row is there, and has these values, or its defaults, or 0; a set is given by its elements.
+
+        Raises:
+            Abort: a value is an int beyond 64 bits.
+        """
         shared = self._table(table)
         spec = shared.spec
         for name in values:
@@ -65,7 +69,7 @@ class View:
         sets = {name: tuple(values.get(name, ())) for name, kind in kinds if kind == "set"}
         start = shared.defaults() or dict.fromkeys(spec.column_kinds, 0)
         words = {name: 0 if name in sets else values.get(name, start[name]) for name in spec.column_kinds}
-        packed = shared.native.pack(tuple(words.values()))
+        packed = _packed(shared, tuple(words.values()))
         row = shared.enter(key)
         if sets and shared.native.get(row) is not None:
             self._write(shared, row, False, packed)  # its sets are empty then
@@ -78,7 +82,8 @@ class View:
         """The column is this from now on.
 
         Raises:
-            Abort: the row is not there, in a table of several columns without defaults.
+            Abort: the row is not there, in a table of several columns without defaults; or the value is an
+                int beyond 64 bits.
         """
         named = self._column(column)
         shared = self._table(named.table)
@@ -92,7 +97,7 @@ class View:
                 raise _missing(shared.spec, key)
             found = (value,)
         values = (*found[: named.index], value, *found[named.index + 1 :])
-        self._write(shared, row, True, shared.native.pack(values))
+        self._write(shared, row, True, _packed(shared, values))
 
     def delete(self, table: TableSpec, key: Any) -> None:
         """The row is not there any more."""
@@ -176,6 +181,14 @@ class View:
         given = ffi.from_buffer("int64_t[]", words)
         if lib.vp_txgroup_alone_write(self._group.native, number, row, present, given):
             raise MemoryError("the function changes more than there is room to undo")
+
+
+def _packed(table: Table, values: tuple[Any, ...]) -> bytes:
+    """The words of a row; Abort: an int does not fit, as in a transaction that is not alone."""
+    try:
+        return table.native.pack(values)
+    except OverflowError:
+        raise Abort("overflow") from None
 
 
 def _missing(table: TableSpec, key: object) -> Abort:

@@ -150,7 +150,7 @@ class SharedMemory:
                     restore(table, memory, images[table.table_name])
                 elif table.load is not None:
                     memory.load(_rows_to_load(table))
-            except (OSError, ValueError, TypeError, StateFullError, LoadError) as error:
+            except (OSError, ValueError, TypeError, OverflowError, StateFullError, LoadError) as error:
                 what = table.load if isinstance(table.load, str | os.PathLike) else "its function"
                 what = "the checkpoint" if table.table_name in images else what
                 raise ConfigError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -43,13 +44,17 @@ WRONG: list[tuple[Any, type[Exception], str]] = [
     (lambda t: t.read(ACCOUNTS, 1.0), TypeError, "a key of table accounts is int64; found 1.0 of type float"),
     (lambda t: t.read(ACCOUNTS, True), TypeError, "is int64; found True of type bool"),
     (lambda t: t.read(ACCOUNTS, None), TypeError, "is int64; found None of type NoneType"),
-    (lambda t: t.read(ACCOUNTS, 2**63), OverflowError, "9223372036854775808 does not fit into 64 bits"),
+    (
+        lambda t: t.read(ACCOUNTS, 2**63),
+        OverflowError,
+        "a key of table accounts is int64; found 9223372036854775808, which does not fit into 64 bits",
+    ),
     (lambda t: t.read(PLACES.n, 5), TypeError, "a key of table places is text; found 5 of type int"),
     (lambda t: t.read(PLACES.n, b"a"), TypeError, "a key of table places is text; found b'a' of type bytes"),
     (lambda t: t.read(PAIRS.a, 5), TypeError, r"a key of table pairs is a tuple \(int64, text\); found 5"),
     (lambda t: t.read(PAIRS.a, (1, 2)), TypeError, r"a tuple \(int64, text\); found \(1, 2\) of type tuple"),
     (lambda t: t.read(PAIRS.a, (1, "a", 2)), TypeError, r"found \(1, 'a', 2\)"),
-    (lambda t: t.read(PAIRS.a, (2**70, "a")), OverflowError, "does not fit into 64 bits"),
+    (lambda t: t.read(PAIRS.a, (2**70, "a")), OverflowError, "a part of a key of table pairs is int64"),
     (lambda t: t.read(ACCOUNTS, n(t)), TypeError, "a handle is no key of table accounts.*self.alone"),
     (lambda t: t.insert(PLACES.cars, "a", n(t)), TypeError, "a handle is no element of the set places.cars"),
     (
@@ -107,7 +112,17 @@ WRONG: list[tuple[Any, type[Exception], str]] = [
     (lambda t: t.put(ACCOUNTS, 1, balance=0.5), TypeError, "column accounts.balance is int64; found a float"),
     (lambda t: t.read(ACCOUNTS, 1, 0.5), TypeError, "column accounts.balance is int64; found a float"),
     (lambda t: t.read(ACCOUNTS, 1, None), TypeError, "the default is a number.*found None"),
-    (lambda t: t.add(ACCOUNTS, 1, 2**63), OverflowError, "does not fit into 64 bits"),
+    (lambda t: t.add(ACCOUNTS, 1, Decimal(5)), TypeError, r"the operand is a number.*found Decimal\('5'\)"),
+    (lambda t: t.add(ACCOUNTS, 1, float("nan")), TypeError, "accounts.balance is int64; found a float"),
+    (lambda t: t.put(ACCOUNTS, 1, balance=float("inf")), TypeError, "balance is int64; found a float"),
+    (lambda t: t.set(PLACES.x, "a", None), TypeError, "the operand is a number.*found None"),
+    (lambda t: t.set(PLACES.x, "a", "1.5"), TypeError, "the operand is a number.*found '1.5' of type str"),
+    (lambda t: t.float("1.5"), TypeError, "the operand is a number.*found '1.5' of type str"),
+    (
+        lambda t: t.insert(PLACES.cars, "a", 2**63),
+        OverflowError,
+        "an element of a set of table places is int64; found 9223372036854775808, which does not fit",
+    ),
     (lambda t: n(t) + None, TypeError, "the right operand is a number.*found None"),
     (lambda t: n(t) == None, TypeError, "the right operand is a number.*found None"),  # noqa: E711
     (lambda t: "a" + n(t), TypeError, "the left operand is a number.*found 'a'"),
