@@ -8,10 +8,10 @@ from typing import Any
 
 from framework.checkpoints.folder import Checkpoint
 from framework.checkpoints.going_on import refuse
-from framework.checkpoints.manifest import Manifest
+from framework.checkpoints.manifest import Alike, Manifest
 from framework.errors import SinkError
 from framework.planning import Plan
-from framework.sinks.transactional import FORMER, Former, TransactionalSink
+from framework.sinks.transactional import FORMER, RUN, Former, TransactionalSink
 
 SINK = "sink"
 """The name under which the task of a transactional sink saves where it writes."""
@@ -83,6 +83,16 @@ def with_former_names(plan: Plan, checkpoint: Checkpoint, names: Mapping[str, st
         for id, tasks in manifest.tasks.items()
         if id in plan.traits and plan.traits[id].goes_back
     }
-    return replace(
-        plan, confs={**plan.confs, **{id: {**plan.confs[id], FORMER: [*told]} for id, told in former.items()}}
-    )
+    confs = {id: {**plan.confs[id], FORMER: [*told]} for id, told in former.items()}
+    return with_run(replace(plan, confs={**plan.confs, **confs}), manifest.alike)
+
+
+def with_run(plan: Plan, alike: Alike) -> Plan:
+    """A plan whose transactional sinks know which runs go on with one another.
+
+    Args:
+        plan: of one of these runs.
+        alike: these runs.
+    """
+    sinks = [id for id, traits in plan.traits.items() if traits.goes_back]
+    return replace(plan, confs={**plan.confs, **{id: {**plan.confs[id], RUN: alike.lineage} for id in sinks}})

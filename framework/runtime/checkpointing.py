@@ -85,7 +85,8 @@ class Checkpointing:
         self._folder = CheckpointFolder(folder)
         self._folder.prepare()
         before = None if start is None else Manifest.read(start.content).alike
-        self._alike = Alike(uuid.uuid4().hex) if before is None else Alike(before.lineage, before.runs + 1)
+        self.alike = Alike(uuid.uuid4().hex) if before is None else Alike(before.lineage, before.runs + 1)
+        """The run's place among those that go on with one another."""
         self._number = max((0 if start is None else start.id, *self._folder.ids))
         """The id of the checkpoint that was tried last."""
         self._leaves = max((0, *self._folder.ids)) if start is None else 0
@@ -346,7 +347,7 @@ class Checkpointing:
             tables = dict(saver.tables)
             for one in made:
                 tables.update(one.tables)
-            known = self._plan, self._settings, self._alike, self._sources, self._of_spouts(times_us)
+            known = self._plan, self._settings, self.alike, self._sources, self._of_spouts(times_us)
             said = [asdict(state) for state in states], tables, self._fingerprints
             return manifest_of(*known, saved.tasks, *said).as_object()
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from framework.checkpoints import folder_locked, folder_of
 from framework.checkpoints.fingerprints import Fingerprints, fingerprints_of
 from framework.checkpoints.going_on import check_checkpoints
+from framework.checkpoints.targets import with_run
 from framework.config import Settings
 from framework.errors import CheckpointError, SuspendError, ViperError, first_of, with_notes
 from framework.importing import importable
@@ -218,6 +219,7 @@ class Run:
                 on_written=self._attempts.written,
                 earlier=self._attempts.checkpoints,
             )
+            self._plan = with_run(self._plan, self._checkpointing.alike)
         if not went_back:
             self._changes = found.changes
         self._sources = found.sources if self._replay is None else {}  # which stands in for the spouts

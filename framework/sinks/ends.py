@@ -1,4 +1,7 @@
-"""The number under which a sink applies the rows behind the last checkpoint, when all input has come.
+"""Numbers under which a sink applies rows: those of checkpoints, and of rows that belong to none.
+
+A run without checkpoints has numbers of its own, `EAGER` and above, so that they are not taken for those of
+checkpoints. The rows behind the last checkpoint have one too, when all input has come.
 
 These rows are in no checkpoint. A run that is killed when one sink has applied them, and another has not, is
 gone on with from the last checkpoint; then they come once more, and the sink that has them leaves them out.
@@ -12,6 +15,8 @@ from typing import Final
 from framework.errors import SinkError
 
 _END: Final = 1 << 62
+EAGER: Final = 1 << 61
+"""Numbers of runs without checkpoints are above this one, and below those of ends."""
 _BITS: Final = 31
 _MOST: Final = (1 << _BITS) - 1
 
@@ -24,6 +29,11 @@ def end_number(checkpoint: int, rows: int) -> int:
 def is_end(number: int) -> bool:
     """Whether a number is of rows behind the last checkpoint."""
     return number >= _END
+
+
+def is_eager(number: int) -> bool:
+    """True if a run without checkpoints has applied rows under a number."""
+    return EAGER < number < _END
 
 
 def checkpoint_of(number: int) -> int:

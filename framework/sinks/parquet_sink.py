@@ -60,8 +60,9 @@ class ParquetSink(FileSink):
     @property
     def layout(self) -> Mapping[str, Any]:
         """As in the base class."""
-        columns = [str(field) for field in self._batches.schema]
-        return {**super().layout, "columns": columns}
+        schema = self._batches.schema
+        types = [f"{field.type}{'' if field.nullable else ' not null'}" for field in schema]
+        return {**super().layout, "columns": schema.names, "types": types}
 
     def choose(self, context: Mapping[str, Any]) -> None:
         """As in the base class."""

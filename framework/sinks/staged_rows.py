@@ -50,7 +50,7 @@ class StagedRows:
         """The names of the values of a row; empty if only the sink knows them."""
         if self.label.form == _OF_FILES:
             return ["line"]
-        return [str(name).partition(":")[0] for name in self.label.layout.get("columns", ())]
+        return list(self.label.layout.get("columns", ()))
 
     def rows(self) -> Iterator[Row]:
         """All rows, in the order in which they were taken.

@@ -61,6 +61,8 @@ class Label:
     """How they are written there, such as the names of their columns."""
     form: str
     """How entries are encoded."""
+    run: str = ""
+    """The runs that go on with one another, of which one has staged them; empty where that is not known."""
 
 
 class Stage:

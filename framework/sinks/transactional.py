@@ -8,13 +8,14 @@ import pickle
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
 from framework.components.component import tasks_of
 from framework.errors import InternalError, RefusedRowError, SinkError, TransientError
 from framework.sinks.arrival import shown
-from framework.sinks.ends import checkpoint_of, end_number, is_end, refuse_more
+from framework.sinks.ends import EAGER, checkpoint_of, end_number, is_eager, is_end, refuse_more
 from framework.sinks.sink import Row, Sink
 from framework.sinks.staging import (
     Label,
@@ -29,6 +30,9 @@ from framework.sinks.staging import (
 
 FORMER: Final = "viperstorm.sink.former"
 """The configuration key that tells a sink its `Former` in the run that this one goes on from, as a list."""
+RUN: Final = "viperstorm.sink.run"
+"""The configuration key with the name of the runs that go on with one another, of which this is one."""
+_WITHOUT_CHECKPOINTS: Final = "a run without checkpoints"
 RETRY_SECS: Final = "viper.sink.retry.secs"
 _LONGEST_PAUSE_S: Final = 5.0
 
@@ -77,6 +81,8 @@ class TransactionalSink(Sink):
         self._task_index = 0
         self._former: Former | None = None
         """The sink in the run that this one goes on from, as far as that is known."""
+        self._run = ""
+        """The runs that go on with one another, of which this is one; empty where that is not known."""
         self._retry_secs = 0.0
         """How long the target may be away."""
         self._apply_failed = False
@@ -181,12 +187,13 @@ class TransactionalSink(Sink):
         self._task_count = max(len(tasks), 1)
         self._components = frozenset(context.get("task->component", {}).values())
         self.become_task(self._task_index, self._task_count)
+        self._run = storm_conf.get(RUN) or ""
         self._former = Former(*storm_conf[FORMER]) if storm_conf.get(FORMER) else None
         self._retry_secs = float(storm_conf.get(RETRY_SECS) or 0.0)
         self._open_stage = Stage(self._staging_folder(self._task_index), eager=self.eager)
         self._check_label(self._open_stage)
-        if not has_rows(self._open_stage.folder):
-            self._open_stage.mark(self._label())
+        if self._open_stage.label is None:
+            self._open_stage.mark(replace(self._label(), run=""))
 
     def choose(self, context: Mapping[str, Any]) -> None:
         """Find the columns that are written, by the fields of what comes; `layout` is known from here on.
@@ -330,7 +337,7 @@ class TransactionalSink(Sink):
         Raises:
             SinkError: it cannot be applied; it stays staged.
         """
-        number = self.last_number + 1
+        number = max(self.last_number, EAGER) + 1
         self.cut(number)
         self.complete(number)
 
@@ -383,7 +390,8 @@ class TransactionalSink(Sink):
     def _label(self) -> Label:
         topology, component = self._name
         index, form = self._task_index, self.form
-        return Label(topology, component, index, self.part, self.target, dict(self.layout), form)
+        run = self._run or (_WITHOUT_CHECKPOINTS if self.eager else "")
+        return Label(topology, component, index, self.part, self.target, dict(self.layout), form, run)
 
     def _check_label(self, stage: Stage) -> None:
         """Refuse rows of which nobody knows where they belong, or that belong elsewhere.
@@ -538,6 +546,7 @@ class TransactionalSink(Sink):
     def _set_out(self, part: str, stage: Stage, last_id: int | None) -> int | None:
         """Bring a part to the state that a run begins with; returns the number that is applied then."""
         if last_id is not None:
+            self._refuse_other_run(part, stage, last_id)
             stage.drop_open()
             return self._resumed(part, stage, last_id)
         if self.keeps_leftovers:
@@ -545,6 +554,22 @@ class TransactionalSink(Sink):
         stage.discard()
         self._forgotten(part)
         return None
+
+    def _refuse_other_run(self, part: str, stage: Stage, last_id: int) -> None:
+        """Refuse a target that another run has begun to write since, which knows nothing of the checkpoint.
+
+        Raises:
+            SinkError: one has.
+        """
+        run = "" if stage.label is None else stage.label.run
+        others = run and self._run and run != self._run
+        if last_id and (others or is_eager(self._noted(part) or 0)):
+            which = _WITHOUT_CHECKPOINTS if run in ("", self._run, _WITHOUT_CHECKPOINTS) else "another run"
+            raise SinkError(
+                f"{part}: {which} has written to {self.target} since checkpoint {last_id}, where this one "
+                "goes on: let the sink write elsewhere and begin anew, or restore a copy of the target as it "
+                f"was then, and remove {stage.folder}"
+            )
 
     def _resumed(self, part: str, stage: Stage, last_id: int) -> int:
         """Bring a part to the state that it had at a checkpoint; returns its number."""

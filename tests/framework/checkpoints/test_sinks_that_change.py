@@ -14,11 +14,19 @@ import pytest
 from framework import TopologyBuilder
 from framework.errors import CheckpointError, ComponentError, SinkError
 from framework.runtime import run
-from framework.sinks import CsvSink, JsonLinesSink, SqlAlchemySink, SqliteSink, TextSink, TransactionalSink
+from framework.sinks import (
+    CsvSink,
+    JsonLinesSink,
+    ParquetSink,
+    SqlAlchemySink,
+    SqliteSink,
+    TextSink,
+    TransactionalSink,
+)
 from framework.sinks.transactional import FORMER, Former
 from tests.framework.checkpoints.suspended import Suspending, run_suspended
 from tests.framework.runtime.partitioned import Partitions, expected_rows
-from tests.framework.runtime.pieces import plan_of
+from tests.framework.runtime.pieces import plan_of, run_built
 from tests.framework.sinks.driven import SINKS, begun, held, rows_between
 
 COUNT = 100
@@ -110,6 +118,11 @@ CHANGES: dict[str, tuple[Made, Made, str]] = {
         lambda f: CsvSink(str(f / "a.csv"), delimiter=";"),
         "'out' wrote to file a.csv with delimiter ',': found delimiter ';'",
     ),
+    "schema": (
+        lambda f: ParquetSink(str(f / "a.parquet"), {"key": "int64"}),
+        lambda f: ParquetSink(str(f / "a.parquet"), {"key": "int64 not null"}),
+        r"'out' wrote to file a.parquet with types \['int64'\]: found types \['int64 not null'\]",
+    ),
     "separator": (
         lambda f: TextSink(str(f / "a.txt")),
         lambda f: TextSink(str(f / "a.txt"), separator=" "),
@@ -177,6 +190,36 @@ def test_a_renamed_topology_goes_on(kind: str, tasks: int, tmp_path: Path) -> No
         found = [(p, int(number), int(key)) for p, number, key in (line.split("\t") for line in lines)]
     expected = expected_rows(4, COUNT, 1)
     assert sorted(found) == sorted(expected) and (tasks > 1 or found == expected)
+
+
+@pytest.mark.parametrize("kind", ["table", "file"])
+@pytest.mark.parametrize("between", ["suspended", "ended", "without checkpoints"])
+def test_a_run_that_began_anew_in_between_is_told(between: str, kind: str, tmp_path: Path) -> None:
+    """It has come to a checkpoint of the same number perhaps, so that the number alone tells nothing."""
+
+    def sink() -> TransactionalSink:
+        return (
+            SqliteSink(str(tmp_path / "a.db"), "t") if kind == "table" else TextSink(str(tmp_path / "a.txt"))
+        )
+
+    start = suspended(sink(), tmp_path)
+    other = topology(sink(), Partitions(4, COUNT, 1))
+    if between == "suspended":
+        (tmp_path / "other").mkdir()
+        suspended(sink(), tmp_path / "other")
+    elif between == "ended":
+        run_built(other, {"checkpoints": tmp_path / "others"})
+    else:
+        run_built(other)
+    files = written(tmp_path)
+    which = "another run" if between != "without checkpoints" else "a run without checkpoints"
+    told = f"{which} has written to .* since checkpoint 1, .* begin anew, or restore a copy"
+    if (between, kind) == ("without checkpoints", "file"):  # whose journal went with the end of that run
+        told = "but nothing is applied there"
+    with pytest.raises(ComponentError, match=told):
+        gone_on(sink(), start)
+    changed = [path for path, data in written(tmp_path).items() if files.get(path) != data]
+    assert [path for path in changed if path.suffix in (".db", ".txt")] == []
 
 
 class TestFormerTasks:

@@ -511,6 +511,26 @@ class TestWayOut:
         sink.close()
         assert held(tmp_path, "sqlite") == rows_between(0, 3)
 
+    @pytest.mark.parametrize("kind", ["json", "csv", "text", "parquet"])
+    def test_rows_of_files(self, kind: str, tmp_path: Path) -> None:
+        left = begun(SINKS[kind](tmp_path), eager=True)
+        left.resume(None)
+        left.consume([("tea", 1), ("cake", 2)])
+        left._open_stage.close()
+        (folder,) = (path.parent for path in tmp_path.rglob("label.json"))
+        found = [json.loads(line) for line in viper("show", folder, "--json").stdout.splitlines()]
+        expected = {
+            "json": [{"line": '{"word": "tea", "n": 1}'}, {"line": '{"word": "cake", "n": 2}'}],
+            "csv": [{"line": "tea,1"}, {"line": "cake,2"}],
+            "text": [{"line": "tea\t1"}, {"line": "cake\t2"}],
+            "parquet": [{"word": "tea", "n": 1}, {"word": "cake", "n": 2}],
+        }
+        assert found == expected[kind]
+        refused = viper("aside", folder, "-O", tmp_path / "aside", "--row", 1)
+        assert "are staged many at once: leave out --row" in str(refused.exception) + refused.stderr
+        assert viper("aside", folder, "-O", tmp_path / "aside").exit_code == ExitCode.OK
+        assert [json.loads(line) for line in (tmp_path / "aside").read_text().splitlines()] == expected[kind]
+
     def test_values_that_json_does_not_know(self, tmp_path: Path) -> None:
         import base64
         import datetime
