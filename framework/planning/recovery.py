@@ -106,9 +106,6 @@ def offset_problems(conf: Mapping[str, Any], traits: Traits, time: TimeMode | No
     if not traits.partitioned:
         if conf["viper.on.error"] == "restart":
             yield "a new one would begin anew after an exception: set viper.on.error to stop or skip"
-        holds_back = conf["viper.timestamp.slack"] > 0 or conf["viper.timestamp.late"] != "error"
-        if time is TimeMode.EVENT and holds_back:
-            yield "what it holds back is no prefix of what it has emitted: leave viper.timestamp.slack out"
 
 
 def _unfit_bolt(

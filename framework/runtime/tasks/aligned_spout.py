@@ -166,9 +166,10 @@ class AlignedSpout:
     def is_asked_singly(self) -> bool:
         """Whether it matters with which call the spout passes the time that is wanted.
 
-        A source that meets no other one is cut wherever it is.
+        A source that meets no other one is cut wherever it is. What one puts in order goes with its offset
+        anyway, and it passes a time long after it has emitted something later.
         """
-        return self.is_asked and (self._alignment.is_asked or (self._cut.saves and not self._cut.is_alone))
+        return self.is_asked and not self._assigner.puts_in_order and (self._alignment.is_asked or (self._cut.saves and not self._cut.is_alone))
 
     def before_call(self) -> None:
         """The spout is about to be asked, and all that it has emitted is placed."""
@@ -312,6 +313,7 @@ class AlignedSpout:
     def go_on_from(self, saved: Mapping[str, Any]) -> None:
         """Go on where the task of another run was, by what that has saved."""
         self.restore(pickle.loads(base64.b64decode(saved[SPOUT])))
+        self._assigner.count_from_here()
 
 
 def _last_at(time_us: int) -> Position:

@@ -85,15 +85,29 @@ class SpoutAssigner:
         self._clock.resume(floor)
 
     def save(self) -> Any:
-        """Whether it brings repeats only, and how far its clock is."""
-        return self._has_brought_all, self._clock.save()
+        """Whether it brings repeats only, how far its clock is, and what is held back until it is in order."""
+        order = None if self._holdback is None else self._holdback.save()
+        return self._has_brought_all, self._clock.save(), order
 
     def restore(self, noted: Any) -> None:
         """Go on from what was noted."""
-        has_brought_all, clock = noted
+        has_brought_all, clock, order = noted
         if has_brought_all:
             self.bring_only_repeats()
         self._clock.restore(clock)
+        if self._holdback is not None and order is not None:
+            self._holdback.restore(order)
+            self._counters.late = self._holdback.late
+
+    def count_from_here(self) -> None:
+        """The run begins here: what was late before was late in another run."""
+        if self._holdback is not None:
+            self._holdback.late = self._counters.late = 0
+
+    @property
+    def puts_in_order(self) -> bool:
+        """Whether what is emitted is held back until it is in order."""
+        return self._holdback is not None
 
     def skip(self) -> None:
         """Leave a place out: what others have placed at the frontier stands before what comes here next."""
@@ -124,7 +138,9 @@ class SpoutAssigner:
     def held(self) -> Sequence[Taken]:
         """What was emitted for a later time, and all that has come behind it."""
         while self._is_closed and self._buffer.has_changed:
-            self._held.append(self._taken())
+            taken = self._taken_in_order()
+            if taken.size:
+                self._held.append(taken)
         return self._held
 
     def open(self, until_us: int = NO_LIMIT) -> None:
@@ -167,22 +183,29 @@ class SpoutAssigner:
         if self._is_closed:
             self.held()  # threads that emit wait for room in the buffer
             return None
-        taken = self._released() if self._held else self._taken()
+        taken = self._released() if self._held else self._taken_in_order()
         if self._until_us != NO_LIMIT and taken.size:
             taken = self._within(taken)
-        if taken.notes:
+        if taken.notes and self._holdback is None:
             self._replays.mark(taken.notes, taken.stamps)
-        if self._holdback is not None:
-            taken = self._sorted(self._holdback, taken)
         count = taken.size
         if count:
             self._place(taken)
-        if self._holdback is not None:
+        if self._holdback is not None and not self._held:
             self._clock.advance(self._holdback.frontier_us)
         if not count:
             return None
         made, self._out, self._spare = self._out, self._spare, self._out
         return _new(Emission, (taken.payload, taken.tags, made, bool(taken.notes)))
+
+    def _taken_in_order(self) -> Taken:
+        """What was emitted; where tuples may come out of order, what need not be held back any more."""
+        taken = self._taken()
+        if self._holdback is None:
+            return taken
+        if taken.notes:
+            self._replays.mark(taken.notes, taken.stamps)
+        return self._sorted(self._holdback, taken)
 
     def _taken(self) -> Taken:
         before = self._counters.emitted
@@ -203,7 +226,7 @@ class SpoutAssigner:
 
     def _released(self) -> Taken:
         released = self._held.pop(0)
-        self.has_more = bool(self._held) or self._buffer.has_changed
+        self.has_more = bool(self._held) or self._buffer.has_changed or self._holdback is not None
         return released
 
     def _place(self, taken: Taken) -> None:

@@ -360,9 +360,9 @@ class TestRefusals:
         told = refused(built(Forgetful), tmp_path)  # type: ignore[arg-type]
         assert "spout 'one' cannot say where it is: define offset and seek (SeekableSpout)" in told
 
-    def test_what_it_holds_back_itself(self, tmp_path: Path) -> None:
-        told = refused(built(Timed), tmp_path, viper__timestamp__slack=5)
-        assert "spout 'one': what it holds back is no prefix" in told
+    def test_a_new_one_after_an_exception(self, tmp_path: Path) -> None:
+        told = refused(built(Timed), tmp_path, viper__on__error="restart")
+        assert "spout 'one': a new one would begin anew after an exception: set viper.on.error" in told
 
     def test_another_number_of_tasks(self, tmp_path: Path) -> None:
         run_suspended(built(Counting, os.getpid()), tmp_path)
