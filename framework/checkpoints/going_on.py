@@ -21,12 +21,15 @@ from framework.components import PartitionedSpout
 from framework.config import Settings
 from framework.errors import CheckpointError
 from framework.planning import Plan
+from framework.planning.checkpoints import (
+    checkpoint_problems,
+    living_values,
+    missing_checkpoints,
+    waits_for_checkpoints,
+)
 from framework.planning.out_of_order import named_data
-from framework.planning.recovery import offset_problems
-from framework.state import BatchState
 from framework.tap import is_tap
 from framework.topology import Role
-from framework.traits import Batching
 
 SPOUT = "spout"
 """The name under which the task of a seekable spout saves where it is."""
@@ -46,67 +49,19 @@ def check_checkpoints(plan: Plan, *, made: bool, records: bool, replays: bool) -
     Raises:
         CheckpointError: none can be made of it; or something waits for them, and there are none.
     """
-    if made:
-        check_can_checkpoint(plan, replays=replays)
-    else:
-        check_acks_can_wait(plan)
-    check_living_values(plan, checkpoints=made, records=records or replays)
-
-
-def check_can_checkpoint(plan: Plan, *, replays: bool) -> None:
-    """Refuse a plan of which no checkpoint can be made.
-
-    Args:
-        plan: what is to run.
-        replays: whether a recording stands in for its spouts.
-
-    Raises:
-        CheckpointError: it has spouts that cannot say where they are, cycles, or bolts that gather batches.
-    """
-    of_replay = ["a recording stands in for its spouts, and says not where it is"] if replays else []
-    refuse(sorted({*_hindrances(plan), *of_replay}), "no checkpoint can be made of this run")
-
-
-def check_living_values(plan: Plan, *, checkpoints: bool, records: bool) -> None:
-    """Refuse values that live in their process until a checkpoint, where none can be gone back to.
-
-    Args:
-        plan: what is to run.
-        checkpoints: whether the run has a folder for checkpoints.
-        records: whether it records or replays.
-
-    Raises:
-        CheckpointError: there are such values, and the run cannot go back.
-    """
-    found = sorted(
-        f"{name}.{spec.name}"
-        for name, traits in plan.traits.items()
-        for spec in traits.states
-        if spec.durable == "checkpoint"
-    )
-    if found and not checkpoints:
-        refuse(
-            ["give it a folder for them (--checkpoints FOLDER)"],
-            f"{', '.join(found)}: durable='checkpoint' in a run without checkpoints",
-        )
-    if found and records:
+    known = plan.topology, plan.confs, plan.traits
+    of_replay = ["a recording stands in for its spouts, and says not where it is"] if made and replays else []
+    found = checkpoint_problems(*known) if made else []
+    reasons = sorted({*(problem.message for problem in found), *of_replay})
+    refuse(reasons, "no checkpoint can be made of this run")
+    missing = [] if made else missing_checkpoints(*known)
+    if missing:
+        raise CheckpointError("; ".join(problem.message for problem in missing))
+    living = living_values(plan.traits)
+    if living and (records or replays):
         refuse(
             ["a run that is recorded or replayed cannot go back: leave out --record and --replay"],
-            f"{', '.join(found)}: durable='checkpoint'",
-        )
-
-
-def check_acks_can_wait(plan: Plan) -> None:
-    """Refuse a run without checkpoints whose acks are to wait for some.
-
-    Raises:
-        CheckpointError: they would wait for ever.
-    """
-    waiting = [spout.id for spout in plan.topology.spouts if _acks_wait(plan, spout.id, "checkpoint")]
-    if waiting:
-        raise CheckpointError(
-            f"acks of {', '.join(map(repr, waiting))} wait for checkpoints (viper.ack.after), and the run "
-            "has no folder for them: give it one (--checkpoints), or set viper.ack.after to commit"
+            f"{', '.join(living)}: durable='checkpoint'",
         )
 
 
@@ -115,7 +70,8 @@ def waits_for_nobody(plan: Plan, settings: Settings) -> str:
     asked = [
         spout.id
         for spout in plan.topology.spouts
-        if plan.traits[spout.id].hears_answers and _acks_wait(plan, spout.id, "checkpoint", None)
+        if plan.traits[spout.id].hears_answers
+        and waits_for_checkpoints(plan.confs[spout.id], "checkpoint", None)
     ]
     if settings["viper.checkpoint.secs"] is not None or not asked:
         return ""
@@ -123,45 +79,6 @@ def waits_for_nobody(plan: Plan, settings: Settings) -> str:
         f"acks of {', '.join(map(repr, asked))} wait for checkpoints, which are made when they are asked "
         "for, or when many acks wait: set viper.checkpoint.secs, or viper.ack.after to commit"
     )
-
-
-def _acks_wait(plan: Plan, spout: str, *configured: str | None) -> bool:
-    conf = plan.confs[spout]
-    return conf["viper.ack.after"] in configured and conf["topology.acker.executors"] != 0
-
-
-def _hindrances(plan: Plan) -> Iterator[str]:
-    for spout in plan.topology.spouts:
-        traits, conf = plan.traits[spout.id], plan.confs[spout.id]
-        if not (traits.partitioned or traits.seekable):
-            yield (
-                f"spout {spout.id!r} cannot say where it is: define offset and seek (SeekableSpout), or let "
-                "it bring partitions (PartitionedSpout), as those of framework.sources do"
-            )
-        elif traits.seekable:
-            yield from (f"spout {spout.id!r}: {found}" for found in offset_problems(conf, traits, plan.time))
-            if conf["viper.blocking"]:
-                yield f"spout {spout.id!r} says not where it is while it blocks: set viper.blocking to false"
-        if conf["viper.ack.after"] == "checkpoint" and conf["topology.acker.executors"] == 0:
-            yield (
-                f"acks of spout {spout.id!r} cannot wait for checkpoints (viper.ack.after) where nothing is "
-                "tracked: leave topology.acker.executors out"
-            )
-    for subscription in plan.subscriptions:
-        if subscription.feedback:
-            yield (
-                f"what goes back from {subscription.source!r} to {subscription.target!r} has no place in "
-                "event time: a topology with a cycle cannot be gone on with"
-            )
-    for bolt in plan.topology.bolts:
-        batching, states = plan.traits[bolt.id].batching, plan.traits[bolt.id].states
-        if batching is Batching.TIMER:
-            yield f"a timer processes the batches of bolt {bolt.id!r}: derive it from BatchingBolt"
-        elif batching is Batching.TICKS and not any(state.kind == BatchState.kind for state in states):
-            yield (
-                f"bolt {bolt.id!r} gathers batches, which no checkpoint holds: set viper.recovery to exact, "
-                "with which they are declared state"
-            )
 
 
 def going_on_from(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,7 +14,7 @@ from framework.cli.choices import Choices, with_choices
 from framework.cli.exit_codes import ExitCode
 from framework.cli.messages import counted, note, problem_lines
 from framework.cli.opening import Opened, chosen, open_target, topologies_here
-from framework.cli.parameters import complete_target
+from framework.cli.parameters import complete_target, parse_names
 from framework.prints import prints_to_stderr
 
 if TYPE_CHECKING:
@@ -26,16 +27,46 @@ if TYPE_CHECKING:
 @click.option(
     "--strict", is_flag=True, help="Refuse what may break the order guarantee (viper.order: strict)."
 )
+@click.option(
+    "--checkpoints",
+    is_flag=False,
+    flag_value="",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Find also what a run with checkpoints would refuse. The folder is not touched.",
+)
+@click.option(
+    "--from",
+    "start",
+    type=click.Path(exists=True, path_type=Path),
+    metavar="CHECKPOINT",
+    help="Find also what a run would refuse that goes on from there; as of viper run.",
+)
+@click.option(
+    "--rename",
+    multiple=True,
+    metavar="OLD=NEW",
+    callback=parse_names,
+    help="With --from: as of viper run.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the problems as JSON.")
 @click.pass_context
 def validate(
-    ctx: click.Context, targets: tuple[str, ...], choices: Choices, strict: bool, as_json: bool
+    ctx: click.Context,
+    targets: tuple[str, ...],
+    choices: Choices,
+    strict: bool,
+    checkpoints: Path | None,
+    start: Path | None,
+    rename: Mapping[str, str],
+    as_json: bool,
 ) -> None:
     """Find everything that is wrong with TARGETS; without any, with all topologies in topologies/.
 
     Each problem is a line `file:line: message` on stdout. Exit code 3 if there is an error; warnings alone
     are fine. What only a Storm cluster can run is a warning. On stderr it tells for each spout of TARGETS
-    how often its tuples count if processes die.
+    how often its tuples count if processes die. What a run would refuse before it starts is found, too: say
+    by --checkpoints and --from how it would be run.
     """
     if strict:
         choices = replace(choices, options={**choices.options, "viper.order": "strict"})
@@ -44,7 +75,8 @@ def validate(
         if not targets:
             targets, choices = _all_here(choices)
         opened = {target: open_target(target, choices) for target in targets}
-        found = {target: _problems(of_target) for target, of_target in opened.items()}
+        asked = Asked(checkpoints is not None, start, rename)
+        found = {target: _problems(of_target, asked) for target, of_target in opened.items()}
         promised = [line for of_target in opened.values() for line in _guarantees(of_target)]
     problems = [problem for of_target in found.values() for problem in of_target]
     if as_json:
@@ -68,12 +100,28 @@ def _all_here(choices: Choices) -> tuple[tuple[str, ...], Choices]:
     return tuple(topologies_here()), choices
 
 
-def _problems(opened: Opened) -> list[Problem]:
-    """What is wrong with a topology, and what of it cannot run here."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How a topology would be run."""
+
+    checkpoints: bool
+    """Whether it has a folder for checkpoints."""
+    start: Path | None
+    rename: Mapping[str, str]
+
+
+def _problems(opened: Opened, asked: Asked) -> list[Problem]:
+    """What is wrong with a topology, what of it cannot run here, and what a run would refuse."""
+    from framework.runtime.beginning import start_problems
     from framework.validation import check_runnable
 
-    unable = [] if opened.topology is None else check_runnable(opened.topology, here=False)
-    by_place = dict.fromkeys([*opened.problems, *unable])
+    topology, problems = opened.topology, [*opened.problems]
+    unable = [] if topology is None else check_runnable(topology, here=False)
+    if topology is not None and not opened.errors and not unable:
+        checkpoints, start, rename = asked.checkpoints, asked.start, asked.rename
+        settings = opened.settings
+        problems += start_problems(topology, settings, checkpoints=checkpoints, start=start, rename=rename)
+    by_place = dict.fromkeys([*problems, *unable])
     return sorted(by_place, key=lambda problem: problem.sort_key)
 
 

@@ -68,7 +68,7 @@ def recovery_problems(
         conf, found = confs[component.id], traits[component.id]
         reasons = [*_unfit(component, conf, found), *_unfit_groupings(component)]
         if component.role is Role.SPOUT:
-            reasons += _unfit_spout(conf, found, time)
+            reasons += _unfit_spout(conf, found)
         else:
             reasons += _unfit_bolt(component, conf, found, time)
             if component.id in going_back:
@@ -89,23 +89,21 @@ def _unfit(component: ComponentSpec, conf: Mapping[str, Any], traits: Traits) ->
         yield "others act for it while it blocks: set viper.blocking to false"
 
 
-def _unfit_spout(conf: Mapping[str, Any], traits: Traits, time: TimeMode | None) -> Iterator[str]:
+def _unfit_spout(conf: Mapping[str, Any], traits: Traits) -> Iterator[str]:
     if traits.is_class_known and not (traits.partitioned or traits.seekable):
         yield "it does not say where it is: derive it from SeekableSpout or PartitionedSpout"
-    yield from offset_problems(conf, traits, time)
+    yield from offset_problems(conf, traits)
 
 
-def offset_problems(conf: Mapping[str, Any], traits: Traits, time: TimeMode | None) -> Iterator[str]:
+def offset_problems(conf: Mapping[str, Any], traits: Traits) -> Iterator[str]:
     """What makes the offset of a spout say less than a successor, or another run, must know.
 
     Args:
         conf: the spout's resolved configuration.
         traits: the spout's.
-        time: the time that its topology runs by; None if that is not known.
     """
-    if not traits.partitioned:
-        if conf["viper.on.error"] == "restart":
-            yield "a new one would begin anew after an exception: set viper.on.error to stop or skip"
+    if not traits.partitioned and conf["viper.on.error"] == "restart":
+        yield "a new one would begin anew after an exception: set viper.on.error to stop or skip"
 
 
 def _unfit_bolt(

@@ -1,4 +1,4 @@
-"""Where a run begins: at the beginning of its input, where a report says, or at a checkpoint."""
+"""Where a run begins: at the beginning of its input, where a report says, or at a checkpoint; or why not."""
 
 from __future__ import annotations
 
@@ -8,16 +8,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from framework.checkpoints import Checkpoint, found_at
-from framework.checkpoints.fingerprints import Fingerprints
+from framework.checkpoints.fingerprints import Fingerprints, fingerprints_of
 from framework.checkpoints.going_on import going_on_from
 from framework.checkpoints.renaming import renamed
 from framework.checkpoints.targets import check_targets, with_former_names
 from framework.config import Settings
-from framework.planning import Plan
+from framework.errors import LoadError, TopologyError, ViperError
+from framework.importing import importable
+from framework.planning import Plan, make_plan
+from framework.planning.checkpoints import checkpoint_problems, missing_checkpoints
 from framework.planning.out_of_order import named_data
 from framework.runtime.control.companions import partitioned_spouts, transactional_sinks
 from framework.runtime.hosts.context import make_context
 from framework.runtime.positions.offsets import going_on
+from framework.topology import Problem, Topology
 
 log = logging.getLogger("viperstorm.checkpoint")
 
@@ -75,3 +79,41 @@ def found_beginning(
     if start is not None:
         plan = going_on(plan, start, known)
     return Beginning(replace(plan, start_id=0) if went_back else plan, None, known)
+
+
+def start_problems(
+    topology: Topology,
+    settings: Settings,
+    *,
+    checkpoints: bool = False,
+    start: Path | None = None,
+    rename: Mapping[str, str] | None = None,
+) -> list[Problem]:
+    """What a run refuses before anything starts, beside what validation finds in the topology itself.
+
+    Args:
+        topology: one without errors, which can run here.
+        settings: its configuration.
+        checkpoints: whether the run is to have a folder for checkpoints; what needs one without it is a
+            warning. One that goes on from a checkpoint has such.
+        start: as of `found_beginning`; None for the beginning of the input.
+        rename: likewise.
+    """
+    checkpoints = checkpoints or (start is not None and start.is_dir())
+    try:
+        plan = make_plan(topology, settings)
+    except TopologyError as error:
+        return list(error.problems)
+    except LoadError as error:
+        return [Problem(topology.sources.at(), str(error))]
+    known = plan.topology, plan.confs, plan.traits
+    problems = checkpoint_problems(*known) if checkpoints else missing_checkpoints(*known, warning=True)
+    if start is not None:
+        asked = plan, settings, start, rename or {}
+        try:
+            with importable(topology.import_paths):
+                fingerprints = fingerprints_of(plan, settings) if checkpoints else {}
+                found_beginning(*asked, replays=False, went_back=False, fingerprints=fingerprints)
+        except ViperError as error:
+            problems.append(Problem(topology.sources.at(), str(error)))
+    return problems

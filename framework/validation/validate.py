@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from framework.config import Settings, component_conf, resolve, task_count
 from framework.importing import importable
+from framework.planning.checkpoints import checkpoint_problems
 from framework.planning.controllers import controller_problems
 from framework.planning.joins import join_problems
 from framework.planning.keys import group_problems, state_problems
@@ -93,4 +94,6 @@ def validate(topology: Topology, settings: Settings | None = None) -> list[Probl
         problems += window_problems(topology, confs, traits, time)
         problems += join_problems(topology, counts, confs, traits, time)
         problems += recovery_problems(topology, settings, confs, traits, time)
+        if settings["viper.checkpoint.secs"] is not None:
+            problems += checkpoint_problems(topology, confs, traits, warning=True)
     return sorted(problems, key=lambda problem: problem.sort_key)

@@ -169,7 +169,9 @@ class AlignedSpout:
         A source that meets no other one is cut wherever it is. What one puts in order goes with its offset
         anyway, and it passes a time long after it has emitted something later.
         """
-        return self.is_asked and not self._assigner.puts_in_order and (self._alignment.is_asked or (self._cut.saves and not self._cut.is_alone))
+        if not self.is_asked or self._assigner.puts_in_order:
+            return False
+        return self._alignment.is_asked or (self._cut.saves and not self._cut.is_alone)
 
     def before_call(self) -> None:
         """The spout is about to be asked, and all that it has emitted is placed."""

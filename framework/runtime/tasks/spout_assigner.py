@@ -85,7 +85,7 @@ class SpoutAssigner:
         self._clock.resume(floor)
 
     def save(self) -> Any:
-        """Whether it brings repeats only, how far its clock is, and what is held back until it is in order."""
+        """Whether it brings repeats only, how far its clock is, and what is held back for its order."""
         order = None if self._holdback is None else self._holdback.save()
         return self._has_brought_all, self._clock.save(), order
 

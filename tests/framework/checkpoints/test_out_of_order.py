@@ -219,7 +219,7 @@ def test_sources_of_both_kinds_come_to_one_time(time_us: int, tmp_path: Path) ->
 # -- checkpoints while the run goes on
 
 
-@pytest.mark.parametrize("at", at_every_change(range(20, COUNT, 60), 2))
+@pytest.mark.parametrize("at", at_every_change(range(20, COUNT // 2, 60), 2))
 def test_checkpoints_of_both_kinds_while_the_run_goes_on(at: int, tmp_path: Path) -> None:
     """Each checkpoint is gone on from, and brings just the rest of the output."""
     whole = run_built(built(sources_of(tmp_path / "data"))).result("sink")
