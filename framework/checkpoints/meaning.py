@@ -15,6 +15,7 @@ import hashlib
 import inspect
 import json
 import math
+import re
 import sys
 import sysconfig
 import types
@@ -46,6 +47,8 @@ _SHOWN: Final = 300
 """Characters of a value that are shown."""
 _LONG: Final = 200
 """Characters of a value's text that stands for it; of a longer one a digest does."""
+_ADDRESS: Final = re.compile(r" at 0x[0-9a-fA-F]+")
+"""The address of an object in a text, such as that of a default of a data class."""
 _OF_C: Final = (
     types.BuiltinFunctionType
     | types.MethodDescriptorType
@@ -158,6 +161,8 @@ def _plain(value: Any, around: Around) -> Plain:
 def _object(value: Any, around: Around) -> Plain:
     cls = type(value)
     told: dict[str, Plain] = {IS: name_of(cls)}
+    if isinstance(value, dataclasses.Field):  # whose text has the type, with the name of the file
+        return {**told, "value": [_plain(one, around) for one in (value.default, value.default_factory)]}
     if not is_ours(cls.__module__):
         if _is_installed(cls.__module__) and _kind(cls) is None:
             return {**told, "value": _written(value)}
@@ -182,7 +187,7 @@ def _written(value: Any) -> str | None:
     if callable(inspect.getattr_static(type(value), "tobytes", None)):
         return hashlib.blake2b(value.tobytes(), digest_size=8).hexdigest()
     try:
-        written = repr(value)
+        written = _ADDRESS.sub("", repr(value))
     except Exception:  # likewise
         return None
     if written.startswith("<"):

@@ -573,13 +573,24 @@ def _source(cls: type[FileSource], given: dict[str, Any]) -> tuple[str, Any]:
 FILE = '''
 from viperstorm import APlus, Stream, StreamBuilder, Spout
 from viperstorm.aggregates import Aggregates, Sum, Count
+import dataclasses, enum, typing
 LIMIT = 5
+class Kind(enum.Flag):
+    A = 1
+    B = 2
+class Pair(typing.NamedTuple):
+    one: int = 1
+@dataclasses.dataclass
+class Part:
+    names: frozenset = dataclasses.field(default_factory=frozenset)
+    kind: Kind = Kind.A | Kind.B
+    pair: Pair = Pair()
 class Lines(Spout):
     outputs = ["a", "b"]
     def tuples(self):
         yield ["x", 1]
 def helper(value):
-    return {"x", "y", "z", value}
+    return {"x", "y", "z", value, str(Part())}
 def longer(one, other):
     """What it says does not matter."""
     return max(one, other, LIMIT, len(helper(one)))
