@@ -187,6 +187,12 @@ class ProgramBolt(ProgramComponent, Bolt):
         self._session.take_waiting()
         return self._program.has_ended
 
+    def _on_error(self, message: Message) -> None:
+        if self._is_finishing:  # as Storm's own library for Python reports the end of its stdin
+            self.log(str(message.get("msg")), "debug")
+        else:
+            super()._on_error(message)
+
     def _commands(self) -> Commands:
         return {**super()._commands(), "ack": self._on_ack, "fail": self._on_fail}
 
