@@ -30,6 +30,7 @@ from tests.framework.checkpoints.mortal import Dying, Source, Table, planned, ro
 from tests.framework.checkpoints.suspended import Awaiting, suspending
 from tests.framework.runtime.partitioned import Partitions
 from tests.framework.runtime.pieces import chained, run_built
+from tests.framework.runtime.workers.test_ends_of_runs import killing
 from tests.portions import at_every_change
 
 COUNT = 300
@@ -97,13 +98,7 @@ def run_killed(folder: Path, seed: int, at: int, every: int, **options: Any) -> 
     builder = built(folder, Source(4, COUNT, 1, os.getpid(), at, every))
     made = Run(*planned(builder, folder, seed, **{**NEAR, **options}), checkpoints=folder / "kept")
     with suspending(made, goes_on=True):
-        try:
-            report = made.execute()
-        except WorkerError as error:
-            if "it had not come to run" not in str(error) and "its tasks had ended" not in str(error):
-                raise
-            pytest.skip("a worker was killed before the run had begun, or at its end")
-    return report
+        return made.execute()
 
 
 AMONG = [(among, seed) for seed in range(1, 13) for among in ("checkpoints", "all")]
@@ -118,6 +113,20 @@ def test_a_run_goes_back_as_often_as_its_processes_die(
     report = run_killed(tmp_path, seed, 20, 60, kill__among=among, kill__bits=bits)
     assert report.reason is StopReason.EXHAUSTED and report.incidents
     assert report.statistics.repeats.went_back and report.lost == 0
+    assert rows(tmp_path) == whole
+
+
+@pytest.mark.parametrize("phase", [Phase.READY, Phase.RAN])
+def test_it_goes_back_before_it_runs_and_when_its_tasks_have_ended(
+    phase: Phase, tmp_path: Path, whole: tuple[list[Any], bytes]
+) -> None:
+    """Values live in worker 2 alone; at the end, others may have applied and finished what comes again."""
+    builder = built(tmp_path, Source(4, COUNT, 1), 1, 1)
+    options = {**NEAR, "viper__placement": SPREAD, "kills": 0}
+    made = Run(*planned(builder, tmp_path, 0, **options), checkpoints=tmp_path / "kept")
+    with killing(phase, lambda worker: worker.number == 2 and made._attempts.went_back == 0) as dead:
+        report = made.execute()
+    assert dead == [2] and report.statistics.repeats.went_back == 1
     assert rows(tmp_path) == whole
 
 

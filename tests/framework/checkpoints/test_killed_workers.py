@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -52,17 +50,6 @@ def whole_rows(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Any], byt
     return rows(folder)
 
 
-@contextmanager
-def deaths_while_it_runs() -> Iterator[None]:
-    """Leave out a draw by which a worker dies before the run has begun, which ends any run."""
-    try:
-        yield
-    except WorkerError as error:
-        if "it had not come to run" not in str(error):
-            raise
-        pytest.skip("a worker was killed before the run had begun")
-
-
 def run_killed(
     folder: Path, seed: int, at: int, every: int = 0, *, staged: bool = False, **options: Any
 ) -> RunReport:
@@ -71,7 +58,7 @@ def run_killed(
     checkpoints = folder / "checkpoints"
     start = checkpoints if any(checkpoints.glob("checkpoint-*")) else None
     made = Run(*planned(builder, folder, seed, **{**NEAR, **options}), checkpoints=checkpoints, start=start)
-    with suspending(made, goes_on=every > 0) as refused, deaths_while_it_runs():
+    with suspending(made, goes_on=every > 0) as refused:
         report = made.execute()
     assert all(re.search("has come to its end|has begun its end", str(error)) for error in refused), refused
     assert all(incident.lost == 0 and not incident.state_lost for incident in report.incidents)
@@ -127,8 +114,7 @@ def run_applying(folder: Path, seed: int, **options: Any) -> RunReport:
     """A run without checkpoints, with killed workers, whose sinks apply every 150 rows."""
     builder = built(folder, Source(4, COUNT, 1), staged=True)
     kills = {"kill__among": "sinks", "kill__bits": 6, "viper__sink__apply__rows": 150}
-    with deaths_while_it_runs():
-        return run(*planned(builder, folder, seed, **{**kills, **options}))
+    return run(*planned(builder, folder, seed, **{**kills, **options}))
 
 
 @pytest.mark.parametrize("seed", at_every_change(range(20)))

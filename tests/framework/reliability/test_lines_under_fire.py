@@ -78,7 +78,7 @@ def test_every_word_arrives_and_every_id_is_acked_once(
     print(f"seed {seed}: {killer.killed}")
     assert len(killer.killed) == kills
     assert (report.reason, report.drained) == (StopReason.EXHAUSTED, True)
-    assert {incident.how for incident in report.incidents} == {"was killed by SIGKILL"}
+    assert all(incident.how.startswith("was killed by SIGKILL") for incident in report.incidents)
     check_acks(Numbers.read(marks / "acked"), lines)
     check_words(Numbers.read(marks / "arrived"), lines)
     assert report.lost == 0

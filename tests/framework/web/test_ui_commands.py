@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import re
@@ -18,6 +19,7 @@ import pytest
 
 from framework.cli.exit_codes import ExitCode
 from tests.framework.cli.conftest import process, project, viper
+from tests.framework.runtime.workers.orphaned import children_of
 from tests.framework.web.conftest import until
 
 Process = Callable[..., "subprocess.Popen[str]"]
@@ -60,9 +62,14 @@ def status_of(url: str) -> int | None:
     except urllib.error.HTTPError as error:
         with error:
             return error.code
-    except OSError:
+    except (OSError, http.client.HTTPException):  # it may end in the midst of its answer
         return None
     return 200
+
+
+def command_of(pid: int) -> bytes:
+    """The arguments of a process, each before a zero byte."""
+    return Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
 def answers(url: str) -> bool:
@@ -146,6 +153,18 @@ class TestBesideARun:
         assert answers(f"{url}healthz")
         running.kill()
         until(lambda: not answers(f"{url}healthz"))
+
+    def test_the_run_goes_on_where_it_is_killed(self, process: Process) -> None:
+        running = process("run", "endless", "--ui-listen", "127.0.0.1:0")
+        url = url_of(running)
+        until(lambda: answers(f"{url}healthz"))
+        view = next(pid for pid in children_of(running.pid) if b"framework.web" in command_of(pid))
+        os.kill(view, signal.SIGKILL)
+        until(lambda: not answers(f"{url}healthz"))
+        running.send_signal(signal.SIGINT)
+        _, told = running.communicate(timeout=60)
+        assert running.returncode == ExitCode.OK
+        assert "the web view has ended before the run, with exit code -9" in told
 
     def test_a_port_that_is_taken_ends_the_command_before_anything_starts(
         self, process: Process, project: Path

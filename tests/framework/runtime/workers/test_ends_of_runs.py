@@ -14,7 +14,7 @@ import pytest
 
 from framework import Bolt, SeekableSpout, TopologyBuilder, ValueState
 from framework.errors import SuspendError, WorkerError
-from framework.runtime import Run, RunReport
+from framework.runtime import Progress, Run, RunReport
 from framework.runtime.control.stop import StopReason
 from framework.runtime.workers.handle import Phase, WorkerHandle
 from framework.sinks import CollectingSink, JsonLinesSink
@@ -138,6 +138,26 @@ def test_all_at_once_are_one_restart(marks: Path) -> None:
     with killing(Phase.READY, firsts):
         report = run(builder, marks, workers=workers, viper__worker__restart__tries=6)
     assert len(report.incidents) == 6 and values(report) == list(range(10))
+
+
+def test_one_that_is_stopped_and_goes_on_is_waited_for(marks: Path) -> None:
+    """With SIGSTOP and SIGCONT, as a debugger or a freezer of the system does."""
+    stopped: list[int] = []
+    reached = WorkerHandle.reached
+
+    def stop(self: WorkerHandle, now: Phase) -> None:
+        reached(self, now)
+        if now is Phase.READY and self.number == 2 and self.process.pid is not None:
+            os.kill(self.process.pid, signal.SIGSTOP)
+            stopped.append(self.process.pid)
+
+    def go_on(progress: Progress) -> None:
+        if progress.elapsed_s and stopped:
+            os.kill(stopped.pop(), signal.SIGCONT)
+
+    with patch.object(WorkerHandle, "reached", stop):
+        report = run(chain(Forward), marks, {"on_progress": go_on})
+    assert values(report) == list(range(COUNT)) and not report.incidents
 
 
 # -- from a checkpoint
