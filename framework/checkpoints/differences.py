@@ -16,6 +16,8 @@ from framework.checkpoints.meaning import DIGEST, FUNCTION, IS, PYTHON, Plain, s
 
 WHOLE = ("window", "join", "batch", "key window")
 """Kinds of states that hold tuples as they came, with a value for each field."""
+_MAKE_KEYS = ("KeyBy",)
+"""Bolts that remember nothing, but make the keys by which others do."""
 _FOLDS = ("ReduceByKey", "AggregateByKey")
 """Bolts that remember values by their places in a tuple."""
 WITHOUT_FINGERPRINTS = ("value", "table", "list", "map", "key-value")
@@ -160,7 +162,8 @@ def _of_topology(
 def _of_component(
     name: str, before: Mapping[str, Any], now: Mapping[str, Any], *, same_python: bool, same_version: bool
 ) -> Iterator[Difference]:
-    where, keeps = repr(name), bool(before["keeps"])
+    where = repr(name)
+    keeps = before["keeps"] or before.get("things", {}).get("bolt", {}).get("kind") in _MAKE_KEYS
     for thing, was in before.get("things", {}).items():
         found = now.get("things", {}).get(thing)
         if found is None:

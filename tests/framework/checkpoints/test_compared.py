@@ -34,6 +34,7 @@ from framework.streams import (
     AggregateWindow,
     Branch,
     CountByKey,
+    KeyBy,
     Map,
     ProcessWindow,
     ReduceByKey,
@@ -547,6 +548,11 @@ REFUSED: dict[str, tuple[Make, Make, str]] = {
             of_spout={"viper.timestamp.field": "number", "viper.timestamp.slack": 5},
         ),
         "put its tuples in order by viper.timestamp.slack 0 .*: found viper.timestamp.slack 5",
+    ),
+    "the function that makes keys": (
+        lambda: behind(KeyBy(add, ["key", "a", "b", "c"])),
+        lambda: behind(KeyBy(greater, ["key", "a", "b", "c"])),
+        "'bolt': bolt function was the function add: found the function greater",
     ),
     "the grouping": (
         lambda: behind(with_state(ValueState())),
