@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Protocol
 
 from framework.components.collector import EmitResult
@@ -301,10 +302,23 @@ class TaskCollector:
             raise EmitError(
                 f"{where}: direct_task={direct_task!r}, but the stream is not declared direct=True"
             )
+        if direct_task is not None:
+            self._check_direct(port, direct_task, where)
         if stream.fields and len(tup) != len(stream.fields):
             raise EmitError(
                 f"{where}: {len(tup)} values {list(tup)!r:.200}, "
                 f"expected {len(stream.fields)}: {list(stream.fields)}"
+            )
+
+    def _check_direct(self, port: Port, task: Any, where: str) -> None:
+        if not isinstance(task, Integral) or isinstance(task, bool):
+            raise EmitError(f"{where}: direct_task={task!r:.100}: expected an int, the id of a task")
+        if port.edges and not port.reaches(int(task)) and port.stream.name not in self._warned:
+            self._warned.add(port.stream.name)
+            self._logger.warning(
+                "emits on the direct stream %r to task %s, which does not subscribe to it, so nobody "
+                "receives the tuple, as on Storm; further ones are not told of",
+                *(port.stream.name, task),
             )
 
     def _undeclared(self, name: str, count: int, need_task_ids: bool) -> EmitResult:

@@ -161,8 +161,10 @@ class SpreadEdge(Edge):
         try:
             self._chosen = self._found(payload)
         except (TypeError, ValueError):
-            return self._choose_singly(payload.rows)
-        return {}
+            pass  # for one of them, or for several: that is found out outside of this error
+        else:
+            return {}
+        return self._choose_singly(payload.rows)
 
     def leave_out(self, left: Sequence[int]) -> None:
         """As in the base class."""
@@ -283,6 +285,10 @@ class DirectEdge(Edge):
         super().__init__(destinations, mutates)
         self._index = _index_of(destinations)
         self._named: Sequence[int] = ()
+
+    def reaches(self, task: int) -> bool:
+        """Whether a task is one of the consumer's."""
+        return task in self._index
 
     def name_tasks(self, named: Sequence[int]) -> None:
         """Set the tasks that were named for the tuples that come next, one task per tuple."""

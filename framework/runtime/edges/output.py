@@ -45,6 +45,10 @@ class Port:
         """Whether tuples of the stream go anywhere; otherwise they can be dropped at their emit."""
         return self.kept or bool(self.edges)
 
+    def reaches(self, task: int) -> bool:
+        """Whether a task receives tuples of a direct stream that name it."""
+        return any(isinstance(edge, DirectEdge) and edge.reaches(task) for edge in self.edges)
+
     def put(self, edge: Edge) -> None:
         """Send the tuples of the stream by one more edge."""
         self.edges.append(edge)

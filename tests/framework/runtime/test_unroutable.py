@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from framework import BatchBolt, Bolt, Grouping, Rows, Spout, Stream, TopologyBuilder
+from framework import BatchBolt, Bolt, Grouping, OPlus, Rows, Spout, Stream, TopologyBuilder
 from framework.errors import ComponentError, EmitError
 from framework.sinks import CollectingSink
 from tests.framework.runtime.pieces import Row, run_built
@@ -258,6 +258,74 @@ def test_a_tracked_tuple_fails(workers: Workers) -> None:
     counters = report.components["source"]
     assert (counters.tracked, counters.acked, counters.failed) == (COUNT, len(GOOD), len(BAD))
     assert (counters.errors, report.lost) == (len(BAD), 0)
+
+
+class Direct(Bolt):
+    """Names the tasks of its consumer in turn, and something else for some numbers."""
+
+    outputs = [Stream(["number"], direct=True)]
+
+    def __init__(self, named: Any) -> None:
+        super().__init__()
+        self._named = named
+
+    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+        of_tasks = context["task->component"].items()
+        self._tasks = sorted(int(task) for task, component in of_tasks if component == "named")
+
+    def process(self, tup: Any) -> None:
+        number = tup.values[0]
+        self.emit([number], direct_task=self._named if number in BAD else self._tasks[number % 2])
+
+
+def named_by(named: Any) -> TopologyBuilder:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Counting)
+    builder.set_bolt("keyed", Direct(named), config={"viper.on.error": "skip"}).shuffle_grouping("source")
+    builder.set_bolt("named", Number, 2).direct_grouping("keyed")
+    builder.set_bolt("sink", CollectingSink).global_grouping("named")
+    return builder
+
+
+@pytest.mark.parametrize("named", ["1", [1], 1.5, True])
+def test_what_is_no_task_is_an_error_of_the_emit(named: Any) -> None:
+    report = run_built(named_by(named))
+    assert report.result("sink") == [(n,) for n in GOOD]
+    assert (report.components["keyed"].errors, report.lost) == (len(BAD), len(BAD))
+
+
+def test_a_task_that_does_not_subscribe_is_told_of_once(caplog: pytest.LogCaptureFixture) -> None:
+    report = run_built(named_by(99))
+    assert report.result("sink") == [(n,) for n in GOOD] and report.lost == 0
+    said = "to task 99, which does not subscribe"
+    assert sum(said in record.getMessage() for record in caplog.records) == 1
+
+
+class Deriving(OPlus):
+    """Makes the keys of its tuples itself, but for some."""
+
+    outputs = ["number"]
+    size = "1h"
+
+    def keys(self, tup: Any) -> list[Any]:
+        if tup.values.number in BAD:
+            raise KeyError(tup.values.number)
+        return [tup.values.number]
+
+    def update(self, window: Any, tup: Any, side: int = 0) -> list[Row]:
+        return [(tup.values.number,)]
+
+
+@pytest.mark.parametrize("options", [{"viper.keys": "producer"}, {"viper.input": "copied"}], ids=str)
+def test_keys_that_the_producer_cannot_derive(options: dict[str, Any]) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Counting)
+    builder.set_bolt("keyed", Number, config={"viper.on.error": "skip"}).shuffle_grouping("source")
+    builder.set_bolt("deriving", Deriving, 3, config=options).all_grouping("keyed")
+    builder.set_bolt("sink", CollectingSink).global_grouping("deriving")
+    report = run_built(builder)
+    assert sorted(report.result("sink")) == [(n,) for n in GOOD]
+    assert (report.components["keyed"].failed, report.lost) == (len(BAD), len(BAD))
 
 
 def test_the_input_of_a_bolt_fails() -> None:
