@@ -42,12 +42,21 @@ def fitted(
 
 def _signature(function: Callable[..., Any], bound: bool) -> inspect.Signature | None:
     """None for a callable that is written in C and does not tell its parameters."""
+    if isinstance(function, type) and _takes_nothing(function):
+        return inspect.Signature()
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
         return None
     parameters = list(signature.parameters.values())
     return signature if bound else signature.replace(parameters=parameters[1:])
+
+
+def _takes_nothing(cls: type[Any]) -> bool:
+    """True if a class has no constructor: then `inspect` would make a class at each call, a cycle, and find
+    that `object` takes nothing."""
+    names = {"__init__", "__new__", "__signature__"}
+    return not any(names & vars(base).keys() for base in cls.__mro__ if base is not object)
 
 
 def _shown(signature: inspect.Signature) -> str:

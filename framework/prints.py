@@ -6,12 +6,13 @@ While a topology runs, what its components print goes to their logs: ``framework
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TextIO
+from typing import Any, TextIO
 
 _STDOUT, _STDERR = 1, 2
 
@@ -84,8 +85,16 @@ def _flush() -> None:
 
 def _flush_c() -> None:
     """Write what extensions have left in C's own buffer of stdout, which Python knows nothing of."""
+    libc = _libc()
+    if libc is not None:
+        libc.fflush(None)
+
+
+@functools.cache
+def _libc() -> Any:
+    """The C library of this process, once, as what `ctypes` makes of it refers to itself; None without it."""
     try:
         import ctypes
     except ImportError:  # as where Python was built without libffi
-        return
-    ctypes.CDLL(None).fflush(None)
+        return None
+    return ctypes.CDLL(None)

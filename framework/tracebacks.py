@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 import logging
 import os
+import sys
 import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,6 +15,7 @@ from types import FrameType, GeneratorType, TracebackType
 from framework.errors import EmitError, LoadError, ProgramError, SinkError, SourceError, ViperError
 
 _FRAMEWORK = str(Path(__file__).parent) + os.sep
+_OURS = _FRAMEWORK, str(Path(__file__).parents[1] / "viper") + os.sep
 _SAID_BY_MESSAGE = (EmitError, ProgramError, SinkError, SourceError)
 """Errors of ours that are user code's, a program's or the data's fault: our own frames would help nobody."""
 
@@ -93,6 +97,37 @@ def is_ours(frame: FrameType) -> bool:
     return frame.f_code.co_filename.startswith(_FRAMEWORK)
 
 
+def let_go_of_frames(error: BaseException | None) -> None:
+    """Empty the frames of our own code that an error has come through, once what it has ended is over.
+
+    Whoever keeps the error would otherwise keep all that these frames refer to, such as the memory of a run.
+    Some of it refers to the error in turn, so that only Python's collector of cycles would free it. Frames of
+    the user's code stay as they are, for a look at their variables.
+    """
+    seen = set[int]()
+    errors = [error]
+    while errors:
+        error = errors.pop()
+        if error is None or id(error) in seen:
+            continue
+        seen.add(id(error))
+        errors += [error.__cause__, error.__context__]
+        frames = error.__traceback__
+        if frames is not None and _after_ours(frames) is None:
+            error.__traceback__ = _followed_by(frames, _at_yield(frames))  # which is found there only
+        for frame, _ in traceback.walk_tb(frames):
+            if frame.f_code.co_filename.startswith(_OURS) and frame.f_code.co_flags & inspect.CO_OPTIMIZED:
+                _let_go_of(frame)
+
+
+def _let_go_of(frame: FrameType) -> None:
+    """Empty the frame of a function."""
+    with contextlib.suppress(RuntimeError):  # it is still at work
+        frame.clear()
+    if sys.version_info < (3, 13):
+        frame.f_locals.clear()  # a copy, which who looks at it makes the frame keep
+
+
 def _after_ours(frames: TracebackType | None) -> TracebackType | None:
     first = frames
     while first is not None and is_ours(first.tb_frame):
@@ -107,6 +142,11 @@ def _before_ours(frames: TracebackType | None) -> TracebackType | None:
     rest = _before_ours(frames.tb_next)
     if rest is None and is_ours(frames.tb_frame):
         return None
+    return TracebackType(rest, frames.tb_frame, frames.tb_lasti, frames.tb_lineno)
+
+
+def _followed_by(frames: TracebackType, others: TracebackType | None) -> TracebackType:
+    rest = others if frames.tb_next is None else _followed_by(frames.tb_next, others)
     return TracebackType(rest, frames.tb_frame, frames.tb_lasti, frames.tb_lineno)
 
 

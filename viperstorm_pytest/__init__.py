@@ -15,12 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
 if TYPE_CHECKING:
     from viperstorm.testing import BoltHarness, SpoutHarness, TopologyHarness, VirtualClock
+
+Harness = TypeVar("Harness", "BoltHarness", "SpoutHarness", "TopologyHarness")
 
 
 @pytest.fixture
@@ -37,7 +39,7 @@ def bolt_harness(virtual_clock: VirtualClock) -> Iterator[Callable[..., BoltHarn
     from viperstorm.testing import BoltHarness
 
     with ExitStack() as opened:
-        yield lambda bolt, **options: opened.enter_context(BoltHarness(bolt, **_with(virtual_clock, options)))
+        yield lambda bolt, **options: _opened(opened, BoltHarness(bolt, **_with(virtual_clock, options)))
 
 
 @pytest.fixture
@@ -46,9 +48,7 @@ def spout_harness(virtual_clock: VirtualClock) -> Iterator[Callable[..., SpoutHa
     from viperstorm.testing import SpoutHarness
 
     with ExitStack() as opened:
-        yield lambda spout, **options: opened.enter_context(
-            SpoutHarness(spout, **_with(virtual_clock, options))
-        )
+        yield lambda spout, **options: _opened(opened, SpoutHarness(spout, **_with(virtual_clock, options)))
 
 
 @pytest.fixture
@@ -57,9 +57,15 @@ def topology_harness(virtual_clock: VirtualClock) -> Iterator[Callable[..., Topo
     from viperstorm.testing import TopologyHarness
 
     with ExitStack() as opened:
-        yield lambda topology, **options: opened.enter_context(
-            TopologyHarness(topology, **_with(virtual_clock, options))
+        yield lambda topology, **options: _opened(
+            opened, TopologyHarness(topology, **_with(virtual_clock, options))
         )
+
+
+def _opened(opened: ExitStack, harness: Harness) -> Harness:
+    """A harness that is open until the test is over, and then lets go of its memory."""
+    opened.callback(harness.let_go)
+    return opened.enter_context(harness)
 
 
 def _with(clock: VirtualClock, options: dict[str, Any]) -> dict[str, Any]:

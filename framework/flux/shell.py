@@ -157,11 +157,6 @@ class _Wrapper:
         self.streams: dict[str, tuple[str, ...]] = {}
         self.config: dict[str, Any] = {}
         self._reading = reading
-        self._methods: Mapping[str, tuple[int, Callable[..., None]]] = {
-            "setDefaultStream": (1, self._set_default_stream),
-            "setNamedStream": (2, self._set_named_stream),
-            "addComponentConfig": (2, self._add_config),
-        }
 
     def construct(self, section: Section) -> tuple[str, ...]:
         """Take the constructor's arguments, and return the command."""
@@ -183,10 +178,15 @@ class _Wrapper:
         name, args = section.required_text("name"), section.items("args")
         if name is None:
             return
-        if name not in self._methods:
-            self._reading.report(section.place_of("name"), unknown("config method", name, self._methods))
+        methods: Mapping[str, tuple[int, Callable[..., None]]] = {
+            "setDefaultStream": (1, self._set_default_stream),
+            "setNamedStream": (2, self._set_named_stream),
+            "addComponentConfig": (2, self._add_config),
+        }
+        if name not in methods:
+            self._reading.report(section.place_of("name"), unknown("config method", name, methods))
             return
-        expected, method = self._methods[name]
+        expected, method = methods[name]
         if len(args) == expected:
             method(*args)
         else:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -84,7 +84,7 @@ class BoltInput:
         no tuple will come any more, except through a cycle; and the event time in microseconds up to which
         producers go by what they have said, although positions lie behind it: `UNTOLD` while one has not
         said so."""
-        self.outlook = self._outlook_on_all if feedback else reader.outlook
+        self.outlook = partial(_outlook_on_all, reader, self.feedback) if feedback else reader.outlook
         inlets = (self.channel, *self.feedback)
         streams = [s for inlet in inlets for source in inlet.sources for s in source.streams.values()]
         self.is_typed = any(stream.schema is not None for stream in streams)
@@ -106,11 +106,6 @@ class BoltInput:
     def by_level(self, pieces: list[Piece]) -> Iterator[tuple[Level, list[Piece]]]:
         """Group successive pieces whose outputs are marked at the same level; there is at least one piece."""
         return grouped(pieces, attrgetter("level"))
-
-    def _outlook_on_all(self) -> tuple[bool, Position, int]:
-        """As `outlook`, where tuples come back through a cycle."""
-        ready, watermark, until_ts = self.channel.reader.outlook()
-        return ready or any(back.reader.ready() for back in self.feedback), watermark, until_ts
 
     @property
     def held_by(self) -> str | None:
@@ -140,6 +135,12 @@ class BoltInput:
         for back in self.feedback:
             back.reader.working(0)
         return self.channel.reader.give_back()
+
+
+def _outlook_on_all(reader: Delivering, feedback: Sequence[Inlet]) -> tuple[bool, Position, int]:
+    """As `BoltInput.outlook`, where tuples come back through a cycle."""
+    ready, watermark, until_ts = reader.outlook()
+    return ready or any(back.reader.ready() for back in feedback), watermark, until_ts
 
 
 @lru_cache(maxsize=1024)

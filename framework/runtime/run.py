@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import ParamSpec, TypeVar
+from weakref import WeakMethod
 
 from framework.checkpoints import folder_locked, folder_of
 from framework.checkpoints.fingerprints import Fingerprints, fingerprints_of
@@ -26,6 +27,7 @@ from framework.runtime.beginning import found_beginning
 from framework.runtime.checkpointing import Checkpointing
 from framework.runtime.commanded import commanded
 from framework.runtime.control.companions import accompanied
+from framework.runtime.control.cut_leader import CutLeader
 from framework.runtime.control.scale_journal import ScaleJournal
 from framework.runtime.control.scaling import Asked, Scaling, counts_of
 from framework.runtime.control.signals import draining_by_signals
@@ -52,8 +54,24 @@ from framework.runtime.watching import Watching
 from framework.runtime.workers.going_back import Attempts, GoneBackError, quota_left
 from framework.runtime.workers.group import WorkerGroup
 from framework.runtime.workers.making import make_workers
+from framework.tracebacks import let_go_of_frames
 
 log = logging.getLogger("viperstorm.checkpoint")
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def weakly(method: Callable[P, T]) -> Callable[P, T]:
+    """A method for the parts of its object, which do not keep the object that has them."""
+    found = WeakMethod(method)
+
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        bound = found()
+        assert bound is not None, "what has this part is alive"
+        return bound(*args, **kwargs)
+
+    return call
 
 
 class Run:
@@ -129,12 +147,16 @@ class Run:
         self._watching = Watching(self._limits, self._stop, on_progress)
         self._attempts = Attempts(settings)
         self._workers: WorkerGroup | None = None
-        self._journal = ScaleJournal(self._limits.elapsed_s, self._channels)
+        self._network: Network | None = None
+        self._memory: StateMemory | None = None
+        self._leader: CutLeader | None = None
+        signal, elapsed_s = self._stop, self._limits.elapsed_s
+        channels, executors = weakly(self._channels), weakly(self._executors)
+        self._journal = ScaleJournal(elapsed_s, channels)
         self._scaling = Scaling(plan, self._journal.note)
-        looked = self._limits.elapsed_s, self._channels, self._executors
-        counted = Counted(*looked, lambda: self._stop.requested)
+        counted = Counted(elapsed_s, channels, executors, lambda: signal.requested)
         self._controlling = Controlling(plan, self._scaling, counted)
-        self._rebalancing = Rebalancing(plan, settings, self._scaling, counted, self.statistics)
+        self._rebalancing = Rebalancing(plan, settings, self._scaling, counted, weakly(self.statistics))
         self._make_memory()
         self.report: RunReport | None = None
         """The report of a run that has ended, or has failed after its spouts were activated."""
@@ -142,6 +164,7 @@ class Run:
         """The meaning of what its components remember, as it began; None where no checkpoint is made."""
         self._changes: Sequence[str] = ()
         """Differences from the run that has written the checkpoint that it has begun with."""
+        self._has_ended = False
         self._sources: Mapping[str, str] = {}
         """The names of the data of its spouts, as they were when it began."""
 
@@ -158,6 +181,16 @@ class Run:
             SuspendError: it was suspended, but its checkpoint cannot be written.
             KeyboardInterrupt: a second Ctrl-C, or the first while a companion of the spouts is being started.
         """
+        try:
+            return self._execute()
+        except BaseException as error:
+            let_go_of_frames(error)
+            raise
+        finally:
+            self._has_ended = True
+            self._let_go()
+
+    def _execute(self) -> RunReport:
         with (
             importable(self._plan.topology.import_paths),
             draining_by_signals(self._stop),
@@ -170,18 +203,21 @@ class Run:
             self._controlling.repeat(recording.scale_changes)
             with self._accompanied():
                 while True:
-                    agreeing = self._leader, self._scaling, self._stop
+                    assert self._network is not None
+                    agreeing = self._network, self._leader, self._scaling, self._stop
                     found_by = self._checkpointing, self._control, lambda: self._workers, self
                     try:
                         with (
                             commanded(self._stop, self._scaling, *found_by),
-                            handing_over(self._plan, self._settings, self._network, *agreeing),
+                            handing_over(self._plan, self._settings, *agreeing),
                             self._controlling.going_on(),
                             self._rebalancing.going_on(by_itself=self._replay is None),
                         ):
                             return self._executed(recording)
                     except GoneBackError as error:
                         pause_s = error.pause_s
+                        let_go_of_frames(error)
+                    del agreeing, found_by  # whose memory is as large as that of the next attempt
                     self._go_back(pause_s)
 
     def _make_memory(self) -> None:
@@ -207,7 +243,7 @@ class Run:
         load_states(self._memory, found.checkpoint)
         if found.checkpoint is not None:
             self._start = found.checkpoint.path  # whatever comes into its folder later
-        if self._folder is not None and self._leader is not None:
+        if self._folder is not None and self._leader is not None and self._network is not None:
             saved = self._plan, self._settings, self._network, self._leader, self._memory, self._folder
             self._checkpointing = Checkpointing(
                 *saved,
@@ -238,14 +274,13 @@ class Run:
 
     def _go_back(self, pause_s: float) -> None:
         """Begin once more so many seconds later: at the last checkpoint of the run, or where it has begun."""
-        assert self._workers is not None and self._checkpointing is not None
+        assert self._workers is not None and self._checkpointing is not None and self._network is not None
         made = self._checkpointing.statistics
         self._attempts.end(self._workers.incidents, made)
         if made.last is not None:
             self._start, self._rename = Path(made.last.path), {}
         self._limits.go_on_with(quota_left(self._plan, self._network))
-        self._workers = self._checkpointing = self._memory = None
-        gc.collect()  # what has failed refers to itself, and has memory as large as the next
+        self._let_go()
         self._stop.revive()
         if pause_s and not self._stop.requested:
             self._stop.wait(pause_s)
@@ -253,15 +288,28 @@ class Run:
         self._set_out()
         log.warning("the run has gone back to %s", self._start or "its beginning")
 
+    def _let_go(self) -> None:
+        """Let go of all that the run, or an attempt of it, was done with: its threads have ended.
+
+        What refers to each other is taken apart, so that the memory is given back here and now. What is told
+        of the run stays: its report, and what it is.
+        """
+        if self._workers is not None:
+            self._workers.let_go()
+        self._workers = self._checkpointing = self._network = self._memory = self._leader = None
+        self._scaling.begin(None)
+
     def _executed(self, recording: RecordingPaths) -> RunReport:
+        network = self._network
+        assert network is not None
         workers = self._workers = make_workers(
             self._plan,
             self._settings,
-            self._network,
+            network,
             memory=self._memory,
             stop=self._stop,
             recording=recording,
-            on_look=lambda now: self._limits.check(now, self._network.quota),
+            on_look=lambda now: self._limits.check(now, network.quota),
             checkpointing=self._checkpointing,
             leader=self._leader,
             folder=self._folder,
@@ -324,9 +372,14 @@ class Run:
         return self._makes_checkpoints().take()
 
     def _makes_checkpoints(self) -> Checkpointing:
-        if self._checkpointing is None:
-            raise SuspendError("the run has no folder for checkpoints, or has not begun")
-        return self._checkpointing
+        made = self._checkpointing
+        if made is None:
+            raise SuspendError(
+                "no checkpoint: the run has come to its end"
+                if self._has_ended
+                else "the run has no folder for checkpoints, or has not begun"
+            )
+        return made
 
     def scale(self, tasks: Mapping[str, Asked]) -> Mapping[str, int]:
         """Have components go on with other tasks; from any thread, also before the run begins.
@@ -357,18 +410,23 @@ class Run:
 
     def statistics(self) -> RunStatistics:
         """Those of channels, executors, state, checkpoints and repeats of now; from any thread."""
+        if self._has_ended and self.report is not None:
+            return self.report.statistics
         return self._statistics(self._channels(), self._executors())
 
     def _channels(self) -> Sequence[ChannelStatistics]:
-        return channel_statistics(self._plan, self._network)
+        network = self._network
+        return channel_statistics(self._plan, network) if network is not None else ()
 
     def _executors(self) -> Sequence[ExecutorStatistics]:
-        return self._workers.statistics() if self._workers else ()
+        workers = self._workers
+        return workers.statistics() if workers is not None else ()
 
     def _statistics(
         self, channels: Sequence[ChannelStatistics], executors: Sequence[ExecutorStatistics]
     ) -> RunStatistics:
         memory, workers = self._memory, self._workers
+        counters = workers.counters() if workers is not None else ()
         return RunStatistics(
             *(channels, executors),
             states=() if memory is None else memory.statistics(),
@@ -377,7 +435,7 @@ class Run:
             checkpoints=self._checkpoints_made,
             repeats=RepeatStatistics.of(self._incidents(workers), self._attempts.went_back),
             scaled=self._journal.changes,
-            tasks=measured_tasks(self._plan, workers.counters() if workers else (), channels),
+            tasks=measured_tasks(self._plan, counters, channels),
         )
 
     @property

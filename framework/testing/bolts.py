@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -106,23 +107,25 @@ def run_bolt(
         Exception: whatever its callbacks raise, as it is, unless ``exit_on_exception`` is False.
     """
     stream = Stream(fields or (None if isinstance(schema, Mapping) else ()), schema=schema)
-    task, state_key, memory = _task(bolt, stream, conf or {}, key, args, kwargs)
-    task.context.identity.context.update(context or {})
-    record = task.slot.host.record
-    received = [_received(record, number, values, stream) for number, values in enumerate(tuples, start=1)]
-    driver = _driver(task, stream, most_rows, state_key)
-    driver.run(received)
-    values = {tup.id: tup.values for tup in received if not is_tick(tup)}
-    responses = driver.recorder.responses
-    return BoltRun(
-        component=task.slot.host.component,
-        streams=driver.recorder.streams(),
-        acked=[values[tup_id] for tup_id, acked in responses.items() if acked and tup_id in values],
-        failed=[values[tup_id] for tup_id, acked in responses.items() if not acked and tup_id in values],
-        logs=driver.logs,
-        metrics=dict(driver.recorder.counters.metrics),
-        tables={} if memory is None else memory.shared.rows(),
-    )
+    with ExitStack() as made:
+        task, state_key, memory = _task(bolt, stream, conf or {}, key, args, kwargs, made)
+        task.context.identity.context.update(context or {})
+        record = task.slot.host.record
+        received = [_received(record, number, values, stream) for number, values in enumerate(tuples, 1)]
+        driver = _driver(task, stream, most_rows, state_key)
+        made.callback(driver.recorder.let_go)
+        driver.run(received)
+        values = {tup.id: tup.values for tup in received if not is_tick(tup)}
+        responses = driver.recorder.responses
+        return BoltRun(
+            component=task.slot.host.component,
+            streams=driver.recorder.streams(),
+            acked=[values[tup_id] for tup_id, acked in responses.items() if acked and tup_id in values],
+            failed=[values[tup_id] for tup_id, acked in responses.items() if not acked and tup_id in values],
+            logs=driver.logs,
+            metrics=dict(driver.recorder.counters.metrics),
+            tables={} if memory is None else memory.shared.rows(),
+        )
 
 
 def _driver(
@@ -144,8 +147,12 @@ def _task(
     key: Sequence[str],
     args: Sequence[Argument],
     kwargs: Mapping[str, Argument] | None,
+    made: ExitStack,
 ) -> tuple[Task, tuple[int, ...] | None, StateMemory | None]:
-    """The bolt's task, the indexes of the fields that name the key of its state, and what it remembers in."""
+    """The bolt's task, the indexes of the fields that name the key of its state, and what it remembers in.
+
+    At the end of `made` they let go of their memory.
+    """
     builder = TopologyBuilder()
     own = own_config(bolt, conf)
     timed = {"viper.timestamp.field": own[TIME_FIELD]} if own.get(TIME_FIELD) else None
@@ -159,7 +166,9 @@ def _task(
     plan, settings = planned(topology, conf)
     memory = StateMemory.create(plan, settings)
     load_states(memory, None)
-    _, bolts = _factory(plan, settings, memory).tasks([task.id for task in plan.tasks])
+    spouts, bolts = _factory(plan, settings, memory).tasks([task.id for task in plan.tasks])
+    for task in (*spouts, *bolts):
+        made.callback(task.let_go)
     (subscription,) = (s for s in plan.subscriptions if s.target == _BOLT)
     return next(t for t in bolts if t.context.spec.component == _BOLT), subscription.key, memory
 

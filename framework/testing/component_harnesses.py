@@ -41,7 +41,10 @@ def _raising_itself(method: Callable[P, R]) -> Callable[P, R]:
             raised = error.__cause__ or error
         if isinstance(raised, LoadError):  # of a constructor
             raised = raised.__cause__ or raised
-        raise raised  # not above, where it would get another context than the component has given it
+        try:
+            raise raised  # not above, where it would get another context than the component has given it
+        finally:
+            del raised  # which knows this frame
 
     return raising
 
@@ -118,6 +121,10 @@ class _ComponentHarness:
             Exception: whatever its `close` raised.
         """
         self._harness.close()
+
+    def let_go(self) -> None:
+        """Free the memory of the component, as `TopologyHarness.let_go` does."""
+        self._harness.let_go()
 
 
 class BoltHarness(_ComponentHarness):

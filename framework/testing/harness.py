@@ -172,6 +172,14 @@ class TopologyHarness:
         """
         self._stage.close()
 
+    def let_go(self) -> None:
+        """Free the memory of the topology, which can be looked at no more.
+
+        A harness that nobody refers to does so by itself. The fixtures do it when their test is over, as an
+        error that a test has caught keeps the test's variables for longer.
+        """
+        self._stage.let_go()
+
     # -- what there is to see
 
     @property

@@ -27,6 +27,7 @@ from framework.runtime.tasks.task import Task
 from framework.testing.clock import VirtualClock, VirtualWaits
 from framework.testing.driver import Kept
 from framework.topology import Problem, unknown
+from framework.tracebacks import let_go_of_frames
 
 STEP_S: Final = 0.001
 """Seconds on the clock that a step may take where a bolt waits for the time of its sources to go on."""
@@ -202,8 +203,21 @@ class Stage:
                     self._executor.call(task, task.close)
                 except ComponentError as error:
                     failures.append(error)
-        if failures:
-            raise failures[0]
+        try:
+            if failures:
+                raise failures[0]
+        finally:
+            failures.clear()  # which know this frame
+
+    def let_go(self) -> None:
+        """Free what the tasks were made of, which refers to each other; until then a test can look at it."""
+        executor, self._begun = self._begun, None
+        if executor is not None:
+            executor.let_go()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_begun"):  # it was made
+            self.let_go()
 
     # -- what a test sees
 
@@ -269,8 +283,9 @@ class Stage:
         try:
             with self.clock.within():
                 yield
-        except BaseException:
+        except BaseException as error:
             self._close_after_error()
+            let_go_of_frames(error)
             raise
 
     def _close_after_error(self) -> None:

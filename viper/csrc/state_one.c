@@ -11,7 +11,6 @@ typedef struct {
     PyObject *last;    /* the int that was set last, or NULL; a bolt that counts a tuple looks at the count next */
     uint64_t last_word;
     PyObject *value_name, *add_name;
-    PyObject *bound_add; /* made once */
 } One;
 
 static PyObject *value(One *self, void *nothing)
@@ -154,19 +153,19 @@ static PyObject *one_new(PyTypeObject *type, PyObject *args, PyObject *options)
     self->initial = Py_NewRef(initial);
     self->value_name = PyUnicode_InternFromString("value");
     self->add_name = PyUnicode_InternFromString("add");
-    if (self->add_name != NULL)
-        self->bound_add = PyObject_GenericGetAttr((PyObject *)self, self->add_name);
-    if (self->value_name == NULL || self->bound_add == NULL)
+    if (self->value_name == NULL || self->add_name == NULL)
         Py_CLEAR(self);
     return (PyObject *)self;
 }
+
+static PyMethodDef add_method = {"add", (PyCFunction)add, METH_O, add_doc};
 
 static PyObject *get_attribute(One *self, PyObject *name)
 {
     if (name == self->value_name)
         return value(self, NULL);
-    if (name == self->add_name && self->bound_add != NULL)
-        return Py_NewRef(self->bound_add);
+    if (name == self->add_name) /* made anew: if the cell kept it, the two would keep each other, and their arena */
+        return PyCFunction_New(&add_method, (PyObject *)self);
     return PyObject_GenericGetAttr((PyObject *)self, name);
 }
 
@@ -181,7 +180,6 @@ static int one_traverse(One *self, visitproc visit, void *arg)
     Py_VISIT(self->last);
     Py_VISIT(self->value_name);
     Py_VISIT(self->add_name);
-    Py_VISIT(self->bound_add);
     return cell_traverse(&self->cell, visit, arg);
 }
 
@@ -191,7 +189,6 @@ static int one_clear(One *self)
     Py_CLEAR(self->last);
     Py_CLEAR(self->value_name);
     Py_CLEAR(self->add_name);
-    Py_CLEAR(self->bound_add);
     return cell_clear(&self->cell);
 }
 

@@ -116,7 +116,14 @@ class TaskFactory:
         Raises:
             ComponentError: a constructor raised.
         """
-        made = {task_id: self._made(self._tasks[task_id]) for task_id in ids}
+        made: dict[int, Task] = {}
+        try:
+            for task_id in ids:
+                made[task_id] = self._made(self._tasks[task_id])
+        except BaseException:
+            for task in made.values():  # which nobody else knows
+                task.let_go()
+            raise
         for task in made.values():
             neighbours = self._neighbours(task)
             task.connect([made[task_id] for task_id in neighbours if task_id in made])

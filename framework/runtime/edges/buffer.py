@@ -279,9 +279,20 @@ class EmitBuffer:
         self._closed = True
         self._wake_waiting()
 
+    def let_go(self) -> None:
+        """Let go of the streams and of what still waits, as the run has ended and `close` was called."""
+        self.outbox.watch(self._thread, _nobody)
+        self.outbox = Outbox((), slow=_nobody, on_full=_nobody, limit=1, takes_ids=False)
+        self._ports = ()
+        self.segments.clear()
+
     def _wake_waiting(self) -> None:
         with self._room:
             self._room.notify_all()
+
+
+def _nobody(*args: object) -> None:
+    """Stands where a task was called."""
 
 
 def _arity(port: Port, checked: bool) -> int:

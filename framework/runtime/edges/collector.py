@@ -199,6 +199,19 @@ class TaskCollector:
         self._closed = True
         self.buffer.close()
 
+    def let_go(self) -> None:
+        """Let go of the task, its output and its answers, as the run has ended.
+
+        A component that is kept then keeps nothing of the run, and whatever it calls counts nowhere.
+        """
+        self.close()
+        self._listener = self._acker = None
+        self._ports = {}
+        self._begin_group = lambda group: None
+        self.counters, self.unanswered = TaskCounters(), Unanswered()
+        self.buffer.let_go()
+        del self.output, self.bulk
+
     def is_taken(self, stream: str | None) -> bool:
         """Whether anybody subscribes to a stream, or records it."""
         port = self._ports.get(DEFAULT_STREAM if stream is None else stream)
@@ -351,6 +364,11 @@ class SpoutCollector(TaskCollector):
     def answer_untracked(self, ack: Callable[[Any], None]) -> None:
         """Have `ack` called with the id of each tuple that is not tracked, right after its emit."""
         self._ack_untracked = ack
+
+    def let_go(self) -> None:
+        """As in the base class."""
+        super().let_go()
+        self.answer_untracked(lambda tup_id: None)
 
     def emit(  # type: ignore[override]
         self,

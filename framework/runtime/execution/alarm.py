@@ -53,9 +53,12 @@ def ending_in_time(stop: StopSignal, deadline: DrainDeadline, executor: Executor
 
     with called_every(PERIOD_S, look) as begin:
         stop.listen(begin)
-        if stop.requested:
-            begin()
-        yield
+        try:
+            if stop.requested:
+                begin()
+            yield
+        finally:
+            stop.unlisten(begin)
 
 
 def _waits_for_input(current: Task | None, stopped_at_s: float | None, frame: FrameType | None) -> bool:

@@ -339,6 +339,16 @@ class Executor:
         """Look for runnable tasks soon; from any thread."""
         self._rules.idle.wake()
 
+    def let_go(self) -> None:
+        """Let go of what its tasks are made of, once the run has ended; what it has counted stays.
+
+        To be called where its thread is in no callback.
+        """
+        for task in self.tasks:
+            task.let_go()
+        self._rules.idle.let_go()
+        del self._live_time, self._on_turn, self._on_moved
+
     # -- callbacks that do not return
 
     def make_room(self, waiting: Task) -> None:

@@ -28,6 +28,9 @@ class IdleStrategy:
         """End the wait that is going on, or the next one; from any thread."""
         self._stop.wake()
 
+    def let_go(self) -> None:
+        """Have no request wake anybody any more, as the run has ended; who asks may ask other runs, too."""
+
 
 class BellIdleStrategy(IdleStrategy):
     """Waits until the executor's bell is rung, by another executor or because the run is asked to stop.
@@ -58,3 +61,7 @@ class BellIdleStrategy(IdleStrategy):
     def wake(self) -> None:
         """End the wait that is going on, or the next one; from any thread."""
         self._bell.ring()
+
+    def let_go(self) -> None:
+        """As in the base class."""
+        self._stop.unlisten(self._bell.ring)

@@ -119,6 +119,7 @@ def standing_in(tasks: Sequence[Task], stop: StopSignal, bell: Bell) -> Iterator
     try:
         yield
     finally:
+        stop.unlisten(bell.ring)
         stand_in.end()
     if stand_in.failure is not None:
         raise stand_in.failure

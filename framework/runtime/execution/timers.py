@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import sys
 from collections.abc import Iterator
 
@@ -31,8 +32,14 @@ def exact_timers() -> Iterator[None]:
         _prctl(_SET, before)
 
 
+@functools.cache
+def _libc() -> ctypes.CDLL:
+    """The C library of this process, once: what `ctypes` makes of it refers to itself."""
+    return ctypes.CDLL(None)
+
+
 def _prctl(option: int, value: int) -> int:
     """The system call for the calling thread; -1 where it does not exist or fails."""
     if sys.platform != "linux":
         return -1
-    return int(ctypes.CDLL(None).prctl(option, *map(ctypes.c_ulong, (value, 0, 0, 0))))
+    return int(_libc().prctl(option, *map(ctypes.c_ulong, (value, 0, 0, 0))))

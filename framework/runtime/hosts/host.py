@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -82,6 +82,8 @@ class Host:
         """Whether the component keeps windows by key."""
         self.aggregates = issubclass(self.cls, APlus)
         """Whether it aggregates their tuples, and so may take columns of them."""
+        self._opened: Set[str] = frozenset()
+        """The attributes of the component that its windows or batches are."""
 
     @property
     def takes_payloads(self) -> bool:
@@ -105,6 +107,11 @@ class Host:
         """Have the collector check every emit from now on, because the component may have been closed."""
         self.component.emit = collector.emit
 
+    def let_go(self) -> None:
+        """Take away from the component what `initialize` has given it for the run, and refers to it."""
+        for name in self._opened:
+            vars(self.component).pop(name, None)
+
     def tell(self, identity: Identity) -> None:
         """Set the attributes that streamparse's components have."""
         component = self.component
@@ -120,12 +127,14 @@ class Host:
     def initialize(self, identity: Identity) -> None:
         """Call the component's `initialize`; a windowed bolt has its windows by then, a batching one its
         batches, and a stateful one gets its state."""
+        before = set(vars(self.component))
         if self._gathers:
             self.component._open_batches()
         if self.is_windowed:
             self.component._open_windows(identity.conf)
         if self.has_key_windows:
             self.component._open_windows(identity.conf, identity.context)
+        self._opened = vars(self.component).keys() - before
         self.component.initialize(identity.conf, identity.context)
         if self._is_stateful:
             self.component.init_state(self.component.key_values)

@@ -23,6 +23,25 @@ _Values = tuple[Row, "int | None"]
 """The values of a tuple, and the tag of its stream where its task sends several streams."""
 
 
+class _Delivered:
+    """What was delivered last."""
+
+    def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        """Have nothing delivered."""
+        self.order = array("H")
+        """The producing task of each tuple."""
+        self.values: list[_Values] = []
+        """The tuples."""
+
+    def add(self, source: int, values: _Values) -> None:
+        """Have one tuple more of a producing task delivered."""
+        self.order.append(source)
+        self.values.append(values)
+
+
 class SortedInPython:
     """Stands in the place of the reading end of a gate, for one thread.
 
@@ -44,24 +63,17 @@ class SortedInPython:
         """Of each producing task the positions of what it has brought, some of which has been passed on."""
         self._passed = array("Q", [0] * len(readers))
         """How many of those have been passed on."""
-        self._order = array("H")
-        """The producing task of each tuple that was delivered last."""
-        self._values: list[_Values] = []
-        """The tuples that were delivered last."""
+        self._last = _Delivered()
         self._is_mutable = False
         """Whether a value can be changed by a consumer."""
-        self._sort = MergeSort(len(readers), self._emit)
-
-    def _emit(self, source: int, values: _Values) -> None:
-        self._order.append(source)
-        self._values.append(values)
+        self._sort = MergeSort(len(readers), self._last.add)
 
     # -- what a task takes
 
     def get_ready(self, limit: int, into: Positions, *, borrows: bool = False) -> list[Run]:
         """Deliver up to `limit` tuples as `Reader.get_ready`, in runs that follow one another."""
         self._take(limit, into)
-        stretches = groupby(zip(self._order, self._values, strict=True), key=itemgetter(0))
+        stretches = groupby(zip(self._last.order, self._last.values, strict=True), key=itemgetter(0))
         return [self._run(source, [values for _, values in stretch]) for source, stretch in stretches]
 
     def get_interleaved(
@@ -69,20 +81,20 @@ class SortedInPython:
     ) -> tuple[list[Run], bytes | None]:
         """Deliver up to `limit` tuples as `Reader.get_interleaved`, in one run for each producing task."""
         self._take(limit, into)
-        if not self._order:
+        if not self._last.order:
             return [], None
         of_sources: list[list[_Values]] = [[] for _ in self._readers]
-        for source, values in zip(self._order, self._values, strict=True):
+        for source, values in zip(self._last.order, self._last.values, strict=True):
             of_sources[source].append(values)
-        return list(map(self._run, range(len(of_sources)), of_sources)), self._order.tobytes()
+        return list(map(self._run, range(len(of_sources)), of_sources)), self._last.order.tobytes()
 
     def _take(self, limit: int, into: Positions) -> None:
         self._forget()
         for source in range(len(self._readers)):
             self._pull(source)
-        self._order, self._values = array("H"), []
+        self._last.begin()
         self._sort.emit_ready(limit)
-        interleave_positions(self._places, self._passed, self._order, into)
+        interleave_positions(self._places, self._passed, self._last.order, into)
 
     def _pull(self, source: int) -> None:
         """Take all that there is room for: while nothing can go, slices stay as short as they are."""
@@ -132,7 +144,8 @@ class SortedInPython:
         """Have all that was delivered last but the first `kept` tuples come again, as `Reader.put_back`."""
         back: list[list[tuple[Place, _Values]]] = [[] for _ in self._readers]
         places = list(_PLACE.iter_unpack(positions.to_bytes()))[kept:]
-        for source, place, values in zip(self._order[kept:], places, self._values[kept:], strict=True):
+        order, delivered = self._last.order[kept:], self._last.values[kept:]
+        for source, place, values in zip(order, places, delivered, strict=True):
             back[source].append((place, values))
         for source, taken in enumerate(back):
             if taken:

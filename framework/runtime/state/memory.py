@@ -91,7 +91,7 @@ class StateMemory:
         self._groups: int = settings["viper.key.groups"]
         self._size_bytes: int = settings["viper.state.bytes"]
         self._owners = _Owners(plan, self._groups)
-        self._owned: Callable[[TaskSpec], range] = self._planned
+        self._owned_now: Callable[[TaskSpec], range] | None = None
         self._pool = Pool.attach(arena, offsets.pool)
         self.shared = SharedMemory(plan, arena, offsets.shared)
         """The tables that transactions share."""
@@ -197,7 +197,10 @@ class StateMemory:
         Args:
             owned: called when a task's state is opened, and for what is told of all tasks; from any thread.
         """
-        self._owned = owned
+        self._owned_now = owned
+
+    def _owned(self, task: TaskSpec) -> range:
+        return self._planned(task) if self._owned_now is None else self._owned_now(task)
 
     def _planned(self, task: TaskSpec) -> range:
         """The key groups that a task begins with; none for one that stands by."""

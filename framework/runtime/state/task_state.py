@@ -160,6 +160,13 @@ class TaskState:
         self._bound = bound
         self._dirty = [handle for handle in bound.values() if isinstance(handle, DirtyHandle)]
 
+    def let_go(self) -> None:
+        """Take the handles away from the component, as the run has ended: no state is there any more."""
+        for name, handle in self._bound.items():
+            if self._attributes.get(name) is handle:
+                del self._attributes[name]
+        vars(self).clear()
+
     def owns_key(self) -> bool:
         """Whether the task owns the key of the tuple in process.
 

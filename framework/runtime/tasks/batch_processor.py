@@ -141,9 +141,13 @@ class BatchProcessor:
         if failed is None:
             self._passed(count)
             return count
+        done = failed.index + 1
         self._passed(failed.index)
-        self._raised(failed.cause, 1, rows[failed.index])
-        return failed.index + 1
+        try:
+            self._raised(failed.cause, 1, rows[failed.index])
+        finally:
+            del failed  # which knows this frame
+        return done
 
     def _called(self, rows: Rows, count: int) -> RowError | None:
         """Call the component; returns what it says of a row that it could not process."""

@@ -141,6 +141,11 @@ class TaskCheckpoints:
         self._on_report, self._folder, self._alignment = on_report, folder, alignment
         self._on_want = on_want
 
+    def let_go(self) -> None:
+        """Tell nobody anything any more, as the run has ended."""
+        self._on_report, self._on_want = (lambda found: None), (lambda: None)
+        self._alignment = self.pending = self._before = None
+
     def want(self) -> None:
         """Ask for a checkpoint before its time, as something waits for one."""
         self._on_want()

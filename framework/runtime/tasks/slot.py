@@ -16,6 +16,7 @@ from framework.runtime.state import TaskState, Transactions
 from framework.runtime.tasks.context import TaskContext, TaskStopped
 from framework.runtime.tasks.presence import Presence
 from framework.runtime.tracking.unanswered import Unanswered
+from framework.tracebacks import let_go_of_frames
 
 if TYPE_CHECKING:
     from viper.columns.lease import Lease
@@ -121,6 +122,7 @@ class ComponentSlot:
         self._collector.report_error(error, tup, during)
         if choice is OnError.RESTART:
             self._plan_restart(during, error, tup)
+        let_go_of_frames(error)
 
     def refused(self, error: EmitError) -> None:
         """Deal with a tuple of the component's for which no task can be chosen, as `raised` does.
@@ -302,6 +304,14 @@ class ComponentSlot:
             self.host.close()
         except user_errors() as error:
             self._context.fail("close", error)
+
+    def let_go(self) -> None:
+        """Let go of the component, which keeps nothing of the run, once `close` was called."""
+        self._collector.let_go()
+        self.host.let_go()
+        if self.state is not None:
+            self.state.let_go()
+        vars(self).clear()
 
     def _plan_restart(self, during: str, error: BaseException, tup: object) -> None:
         budget, now = self._recovery.budget, time.monotonic()

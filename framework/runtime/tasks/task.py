@@ -358,6 +358,16 @@ class Task(ABC):
         if not self.is_source:
             self.context.counters.failed += 1
 
+    def let_go(self) -> None:
+        """Let go of all but what the task has counted, once the run has ended: its parts refer to it.
+
+        To be called where the task's own thread is in no callback of it.
+        """
+        self.slot.let_go()
+        self.context.checkpoints.let_go()
+        for name in vars(self).keys() - {"context"}:
+            delattr(self, name)
+
     # -- from another thread
 
     def stirred(self) -> None:

@@ -79,6 +79,7 @@ class TransactionBatches(BatchProcessor):
             if left:  # what was emitted is placed, and told, before the task may wait
                 payload = payload.slice(ready, left)
                 yield
+        del raised  # which knows this frame
 
     def _gather(self, rows: Rows, count: int) -> BaseException | None:
         """Have the component say what it wants of the tables; returns what it has raised."""

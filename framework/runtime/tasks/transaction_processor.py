@@ -111,7 +111,7 @@ class TransactionProcessor:
 
     def _process_batch(self, batch: list[Piece]) -> Iterator[None]:
         count, membership = sum(piece[2] for piece in batch), self.membership
-        raised = self.gathering.gather(batch)
+        raised = found = self.gathering.gather(batch)
         membership.collect(self._positions, self._first, count)
         while count:
             ready = membership.ready()
@@ -128,6 +128,8 @@ class TransactionProcessor:
             count -= ready
             if count:  # its outputs are placed, and told, before the task may wait
                 yield
+        self._callbacks.expect({})
+        found.clear()  # the errors know the frames that have it
 
 
 def count_at_once(positions: Positions, first: int, left: int, most: int) -> int:

@@ -57,10 +57,18 @@ class ExecutorThread:
         self._unfinished = unfinished
 
     def end(self) -> None:
-        """End the thread, once its last call has returned."""
-        self._calls.put(None)
+        """End the thread, unless it is left behind."""
         if not self._left_behind:
+            self._calls.put(None)
             self._thread.join()
+
+    def end_with(self, callback: Callable[[], None]) -> None:
+        """Have something called in the thread's place if it has ended; or at its end if it is left behind."""
+        if self._left_behind:
+            self.call(callback)
+            self._calls.put(None)
+        else:
+            callback()
 
     def _work(self) -> None:
         while (item := self._calls.get()) is not None:
@@ -112,9 +120,13 @@ class ExecutorThreads:
         except Exception as error:
             failure = error
         self._wait_for(others)
-        for found in [failure, *(future.exception() for future in others.values() if future.done())]:
-            if found is not None:
-                raise found
+        failures = [failure, *(future.exception() for future in others.values() if future.done())]
+        try:
+            for found in failures:
+                if found is not None:
+                    raise found
+        finally:  # what is raised has this frame, which must not have it
+            del failure, failures, found, others
 
     def in_thread(self, index: int, call: Callable[[], None]) -> None:
         """Call something in the thread of an executor, unless that was left behind; raises what it raises."""
@@ -124,8 +136,11 @@ class ExecutorThreads:
             thread = self._others[index - 1]
             future = thread.call(call)
             self._wait_for({thread: future})
-            if future.done():
-                future.result()
+            try:
+                if future.done():
+                    future.result()
+            finally:
+                del future  # whose error has this frame
 
     def left_behind(self, index: int) -> bool:
         """Whether a callback in the thread of an executor is not waited for any more."""
@@ -137,9 +152,18 @@ class ExecutorThreads:
         return any(thread.unfinished for thread in self._others)
 
     def end(self) -> None:
-        """End all threads."""
+        """End all threads but those that are left behind."""
         for thread in self._others:
             thread.end()
+
+    def end_with(self, calls: Mapping[int, Callable[[], None]]) -> None:
+        """Behind `end`, call something for indexes of executors; where a callback is left behind, once that
+        has returned."""
+        for index, call in calls.items():
+            if index == 0:
+                call()
+            else:
+                self._others[index - 1].end_with(call)
 
     def _wait_for(self, others: Mapping[ExecutorThread, Future[None]]) -> None:
         while futures.wait(_awaited(others), LOOK_PERIOD_S).not_done:

@@ -40,6 +40,13 @@ class WorkerGroup(Protocol):
             is_complete: whether the run has come to its end without an error.
         """
 
+    def let_go(self) -> None:
+        """Let go of all that the work was done with; to be called behind `surroundings`.
+
+        Nothing refers to it then but what looks at it at this moment, so it is freed at once: a run leaves
+        nothing to Python's collector of cycles.
+        """
+
     def reports(self) -> Sequence[WorkerReport]:
         """The report of each process."""
 

@@ -235,6 +235,7 @@ class WorkerHandle:
         self.process.join()
         if self._watch is not None:
             self._watch.end()
+            self._watch = None  # which tells the leader of the handle
         self.connection.close()
         self.process.close()
 

@@ -90,6 +90,7 @@ class StandbyPool:
         """End all processes."""
         for connection in self.connections:
             self._let_go(connection)
+        del self._start  # of who has the pool
 
     def _ended(self, connection: Connection) -> None:
         """A process has ended by itself, or was killed."""

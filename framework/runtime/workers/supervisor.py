@@ -193,6 +193,12 @@ class Supervisor:
         """The reports of the processes; for one that has died, a report of all that is known of it."""
         return [worker.report for worker in self._workers if worker.report is not None]
 
+    def let_go(self) -> None:
+        """As of `WorkerGroup`."""
+        self._failures.clear()
+        while not self._deaths.empty():  # which nobody has heard of any more
+            self._deaths.get()
+
     @property
     def incidents(self) -> Sequence[Incident]:
         """The processes that died and were restarted."""

@@ -222,6 +222,16 @@ class Worker:
         """The report of this process, from all that its tasks have done so far."""
         return [worker_report(self.executors, self.statistics(), self._threads.any_unfinished)]
 
+    def let_go(self) -> None:
+        """Let go of all that the tasks are made of; what they have counted can still be looked at.
+
+        To be called behind `surroundings`. Where a callback is left behind, its executor's tasks stay until
+        that returns.
+        """
+        self._threads.end_with({index: executor.let_go for index, executor in self._executors.items()})
+        self._by_thread.clear()
+        del self._threads, self._factory, self._recording_io, self._network, self._memory
+
     @property
     def incidents(self) -> Sequence[Incident]:
         """None: this process would have died with its worker."""

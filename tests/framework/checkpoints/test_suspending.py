@@ -64,11 +64,12 @@ def test_a_checkpoint_that_is_asked_for_behind_it_does_not_let_the_run_go_on(tmp
     """As one that is due by its interval, when the tasks have not seen as yet that the run is to end."""
     spout = Suspending(4, COUNT, 3, os.getpid(), 200)
     run = Run(*plan_of(built(spout, 2, 2)), checkpoints=tmp_path)
+    assert run._network is not None
+    alignment = run._network.alignment
     with suspending(run):
         assert run.execute().reason is StopReason.SUSPENDED
     with pytest.raises(SuspendError, match="has come to its end"):
         run.checkpoint()
-    alignment = run._network.alignment
     assert alignment is not None and alignment.stage is Stage.CLOSED
 
 

@@ -135,9 +135,10 @@ def run_schedule(schedule: Schedule, clock: StopSignal) -> Outcome:
         _built(schedule, model, faults), {"stop": clock, "duration_s": LONGEST_S}, **schedule.options
     )
     model.sinks = _sinks(schedule, run._plan.tasks)
-    report = run.execute()
+    assert run._network is not None
     forest = run._network.forest
     assert forest is not None
+    report = run.execute()
     left_open = sum(forest.table(index).open for index in range(forest.table_count))
     return Outcome(schedule, model, report, left_open)
 
