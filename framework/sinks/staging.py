@@ -65,6 +65,10 @@ class Label:
     """The runs that go on with one another, of which one has staged them; empty where that is not known."""
 
 
+class InUseError(SinkError):
+    """A folder that another run has open."""
+
+
 class Stage:
     """Entries in a folder: those of a cut each in a file of its own, the others behind them in an open one.
 
@@ -146,7 +150,7 @@ class Stage:
     @property
     def cuts(self) -> list[int]:
         """The numbers of the cuts that are there, ascending."""
-        return sorted(_number_of(path) for path in cuts_in(self.folder))
+        return sorted({_number_of(path) for path in cuts_in(self.folder)})
 
     @property
     def all_rows(self) -> int:
@@ -185,7 +189,7 @@ class Stage:
 
     def remove(self, number: int) -> None:
         """Forget a cut, once it has been applied."""
-        if (path := cut_with(self.folder, number)) is not None:
+        while (path := cut_with(self.folder, number)) is not None:
             path.unlink()
 
     def leftovers(self, above: int) -> list[int]:
@@ -319,7 +323,7 @@ def _taken_lock(folder: Path) -> int:
         os.close(lock)
         if error.errno not in (errno.EACCES, errno.EAGAIN):
             raise
-        raise SinkError(
+        raise InUseError(
             f"{folder} is in use: another run writes by the same sink; wait for its end, or give this one "
             "another place to write to"
         ) from None
@@ -362,8 +366,12 @@ def cuts_in(folder: Path) -> Sequence[Path]:
 
 
 def cut_with(folder: Path, number: int) -> Path | None:
-    """The file of the cut with a number; None if there is none."""
-    return next((path for path in cuts_in(folder) if _number_of(path) == number), None)
+    """The file of the cut with a number; None if there is none.
+
+    There are two if somebody was killed who took rows out of it: the one with fewer rows counts.
+    """
+    found = [path for path in cuts_in(folder) if _number_of(path) == number]
+    return min(found, key=lambda path: _told(path)[1], default=None)
 
 
 def entries_in(path: Path) -> Iterator[tuple[bytes, int]]:
@@ -396,9 +404,10 @@ def rewrite(path: Path, entries: Sequence[tuple[bytes, int]]) -> None:
             return
         rows = sum(rows for _, rows in entries)
         target = path.with_name(_cut_name(_number_of(path), len(data), rows, suffix))
-        write_whole(path.with_name(f"{target.name}.new"), data)
-        path.unlink()
-        os.replace(path.with_name(f"{target.name}.new"), target)
+        write_whole(path.with_name("rewritten"), data)
+        os.replace(path.with_name("rewritten"), target)
+        if target != path:
+            path.unlink()
         sync_folder(path.parent)
 
 

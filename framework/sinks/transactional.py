@@ -18,6 +18,7 @@ from framework.sinks.arrival import shown
 from framework.sinks.ends import EAGER, checkpoint_of, end_number, is_eager, is_end, refuse_more
 from framework.sinks.sink import Row, Sink
 from framework.sinks.staging import (
+    InUseError,
     Label,
     Stage,
     entries_in,
@@ -442,6 +443,8 @@ class TransactionalSink(Sink):
             return  # they wait for a run that goes on from a checkpoint
         try:
             stage = Stage(folder, eager=True)
+        except InUseError:
+            return  # its run applies them
         except SinkError as error:
             self.logger.warning("%s", error)
             return

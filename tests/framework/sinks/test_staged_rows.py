@@ -6,6 +6,8 @@ import json
 import logging
 import os
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -481,6 +483,35 @@ class TestWayOut:
         expected = [row for row in rows_between(0, 30) if row[1] != 15]
         assert held(tmp_path, "sqlite") == expected
         assert json.loads((tmp_path / "aside").read_text()) == {"word": "w1", "n": 15}
+
+    def test_whoever_is_killed_while_rows_are_set_aside_loses_none(
+        self, poisoned: Path, table: Callable[..., TransactionalSink], tmp_path: Path
+    ) -> None:
+        (path,) = poisoned.glob("*.cut*")
+        data = path.read_bytes()
+        assert viper("aside", poisoned, "-O", tmp_path / "aside", "--row", 2).exit_code == ExitCode.OK
+        path.write_bytes(data)  # it was killed before the old file was removed
+        put(table("orders"), [("o4", 4)])
+        assert statements(tmp_path / "p.db", "select * from orders") == [("o1", 1), ("o3", 3), ("o4", 4)]
+
+    def test_rows_of_a_run_that_lives_are_left_to_it(self, tmp_path: Path) -> None:
+        """Another topology writes into the same table: nothing is taken from it, and nobody is alarmed."""
+        script = (
+            "import sys\nfrom tests.framework.sinks.driven import SINKS, begun, rows_between\n"
+            "from pathlib import Path\n"
+            "sink = begun(SINKS['sqlite'](Path(sys.argv[1])), eager=True)\nsink.resume(None)\n"
+            "sink.consume(rows_between(0, 3))\nprint('staged', flush=True)\nsys.stdin.read()\n"
+            "sink.apply_and_finish()\nsink.close()\n"
+        )
+        command = [sys.executable, "-c", script, str(tmp_path)]
+        pipe = subprocess.PIPE
+        repository = Path(__file__).parents[3]
+        with subprocess.Popen(command, cwd=repository, text=True, stdin=pipe, stdout=pipe) as other:
+            assert other.stdout is not None and other.stdout.readline() == "staged\n"
+            put(SINKS["sqlite"](tmp_path), [("mine", 9)], ["word", "n"])
+            assert held(tmp_path, "sqlite") == [("mine", 9)]
+            other.communicate()
+        assert held(tmp_path, "sqlite") == [("mine", 9), *rows_between(0, 3)]
 
     def test_damaged_files_are_kept_whole(self, poisoned: Path, tmp_path: Path) -> None:
         (path,) = poisoned.glob("*.cut*")
