@@ -278,6 +278,7 @@ class TaskCollector:
 
     def _check_open(self, need_task_ids: bool) -> None:
         if self._closed:
+            self._tell_of_late_thread()
             raise EmitError(
                 f"component {self._component!r} emits in or after close, when nobody receives it any more: "
                 "emit at the last tick or in process_batch, which come before"
@@ -286,6 +287,16 @@ class TaskCollector:
             raise EmitError(
                 f"component {self._component!r} emits with need_task_ids=True from a thread of its own, "
                 "where the receivers are not known yet"
+            )
+
+    def _tell_of_late_thread(self) -> None:
+        """Log that a thread emits when all is over, as what a pool of threads raises is often not seen."""
+        if not self.buffer.is_mine and "" not in self._warned:
+            self._warned.add("")
+            self._logger.warning(
+                "a thread of the component emits after its task has ended, and nobody receives that; set "
+                "auto_ack = False, and ack each tuple when all that comes of it was emitted: then the task "
+                "waits for it"
             )
 
     def _row_of(self, port: Port, tup: Any) -> Row:

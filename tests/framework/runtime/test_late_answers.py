@@ -17,6 +17,7 @@ import pytest
 from framework import Bolt, TopologyBuilder, Tuple
 from framework.builder import shell
 from framework.cli.summary import summary_lines
+from framework.errors import EmitError
 from framework.runtime import RunReport
 from framework.runtime.control.stop import StopReason, StopSignal
 from framework.runtime.tracking.unanswered import Unanswered
@@ -191,6 +192,39 @@ def test_a_suspended_run_has_all_that_comes_of_its_input(tmp_path: Path) -> None
         chained(Late, spout=Suspending(4, 100, 1)), {"start": tmp_path, "checkpoints": tmp_path}
     ).result("sink")
     assert sorted([*before, *behind]) == sorted((row[-1],) for row in expected_rows(4, 100, 1))
+
+
+def test_a_thread_that_nothing_waits_for_is_told_of(caplog: pytest.LogCaptureFixture) -> None:
+    """The bolt is acked for, so that nobody knows of its thread."""
+    is_over, refused = threading.Event(), list[BaseException]()
+
+    def emit_late(bolt: Bolt) -> None:
+        is_over.wait()
+        for number in range(2):
+            try:
+                bolt.emit([number])
+            except EmitError as error:
+                refused.append(error)
+
+    class Acked(Bolt):
+        outputs = ["number"]
+
+        def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+            self.thread = threading.Thread(target=emit_late, args=(self,))
+            self.thread.start()
+            threads.append(self.thread)
+
+        def process(self, tup: Any) -> None:
+            pass
+
+    threads: list[threading.Thread] = []
+    report = run_built(chained(Acked))
+    is_over.set()
+    for thread in threads:
+        thread.join()
+    assert report.drained and len(refused) == 2 * len(threads)
+    said = "a thread of the component emits after its task has ended"
+    assert sum(said in record.getMessage() for record in caplog.records) == len(threads)
 
 
 def test_ids_that_are_not_kept_are_counted() -> None:
