@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from framework.planning.copying import copies
@@ -78,9 +79,15 @@ def aligned_sources(
     """The ids of the tasks of spouts whose tuples meet, group by group.
 
     They come to one event time for a checkpoint, which says where each of them is, or for a change of the
-    tasks that share the keys of a bolt.
+    tasks that share the keys of a bolt. A spout that nobody reads is a group of its own.
     """
-    return _groups(tasks, subscriptions, {task.component for task in tasks if task.role is Role.SPOUT})
+    spouts = {task.component for task in tasks if task.role is Role.SPOUT}
+    unread = [task for task in tasks if task.component in spouts - {s.source for s in subscriptions}]
+    alone = groupby(unread, lambda task: task.component)
+    return (
+        *_groups(tasks, subscriptions, spouts),
+        *(tuple(task.id for task in of_spout) for _, of_spout in alone),
+    )
 
 
 def _groups(

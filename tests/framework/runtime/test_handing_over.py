@@ -139,6 +139,16 @@ def test_tasks_of_a_spout_may_have_ended_whose_rows_are_not_tracked(workers: Wor
     assert [(change.before, change.tasks) for change in report.statistics.scaled] == [(2, MOST)]
 
 
+def test_a_spout_that_nobody_reads_comes_to_the_cut_by_itself(tmp_path: Path) -> None:
+    def built() -> TopologyBuilder:
+        builder = chain()
+        builder.set_spout("unread", Asking, kwargs={"count": 10})
+        return builder
+
+    expected = rows(run(built(), INLINE, tmp_path))
+    assert rows(run(built(), INLINE, tmp_path, [Change(100, {"first": 3}, 0)])) == expected
+
+
 def test_what_comes_too_late_was_not_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(self: Reconfiguring, tasks: Any) -> None:
         raise NotChangedError("planted")

@@ -47,6 +47,17 @@ class Ending(PartitionedSpout):
             yield Block(array("q", [at]), [(number, number * 7 % KEYS, at)])
 
 
+class Unread(PartitionedSpout):
+    """Brings rows that nobody reads, behind the time to which the others come."""
+
+    outputs = ["number"]
+    partitions = 1
+
+    def blocks(self, partition: int, start_us: int | None) -> Iterator[Block]:
+        for number in range(9):
+            yield Block(array("q", [10 * LAST_US * number]), [(number,)])
+
+
 DECIDED: list[int] = []
 """The attempts of a run that were decided."""
 
@@ -133,6 +144,7 @@ def built(shape: str, ticks: int) -> TopologyBuilder:
     builder = TopologyBuilder()
     builder.set_config("viper.time", "event")
     builder.set_spout("source", Ending)
+    builder.set_spout("unread", Unread)
     builder.set_bolt("windowed", Windowed(), 2).fields_grouping("source", "key")
     builder.set_bolt("swapped", Swapped, 3).shuffle_grouping("windowed")
     SHAPES[shape](builder)
