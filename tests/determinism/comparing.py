@@ -16,6 +16,7 @@ from framework.testing import run_topology
 from framework.testing.preparing import loaded, planned, settled
 from framework.topology import Topology
 from tests.determinism.forms import in_form
+from tests.determinism.scaling import growing, run_scaled
 from tests.determinism.topologies import INSIDE, TOPOLOGIES
 from tests.determinism.variants import Variant
 
@@ -71,8 +72,10 @@ def output_of(variant: Variant) -> Output:
 def output_with(builder: TopologyBuilder, variant: Variant) -> Output:
     """What a topology makes with the plan of a variant."""
     with _switching(variant.switch_interval_s()):
-        topology = in_form(loaded(builder), variant.form, str(variant))
-        return (watched if variant.watched else unwatched)(topology, variant.options())
+        topology, options = in_form(loaded(builder), variant.form, str(variant)), variant.options()
+        if variant.watched:
+            return watched(topology, options)
+        return unwatched(topology, options, variant.scaled)
 
 
 def watched(builder: TopologyBuilder | Topology, options: Mapping[str, Any], strict: bool = False) -> Output:
@@ -83,11 +86,19 @@ def watched(builder: TopologyBuilder | Topology, options: Mapping[str, Any], str
     return {**rows, "sink": _texts(ran.report.result("sink"))}
 
 
-def unwatched(builder: TopologyBuilder | Topology, options: Mapping[str, Any]) -> Output:
-    """The sink's rows only, so that streams with a single subscriber stay such."""
+def unwatched(
+    builder: TopologyBuilder | Topology, options: Mapping[str, Any], scaled: int | None = None
+) -> Output:
+    """The sink's rows only, so that streams with a single subscriber stay such.
+
+    Bolts that can be scaled get other tasks meanwhile, which are drawn from `scaled`, unless that is None.
+    """
     topology = loaded(builder)
     settled(topology, options)
-    report = run(*planned(topology, options), duration_s=TIMEOUT_S)
+    if scaled is None:
+        report = run(*planned(topology, options), duration_s=TIMEOUT_S)
+    else:
+        report = run_scaled(growing(topology, options), options, scaled, TIMEOUT_S)
     if report.reason is StopReason.DURATION:
         raise TimeoutError(f"not ended within {TIMEOUT_S:g} s")
     return {"sink": _texts(report.result("sink"))}

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from framework import Grouping, Rows, Spout, Stream
+from framework import Grouping, OPlus, Rows, Spout, Stream
 from framework.importing import import_class
 from framework.sinks import Sink
 from framework.state import declared_states
@@ -30,8 +30,8 @@ FORMS: Final = ("single", "typed", "mixed")
 _TYPES: Final = {"key": "int64 not null", "trail": "string", "time": "int64", "side": "string"}
 _UNTYPED: Final = (MixedKeys, Wares)
 """Spouts whose values are of any type, and so are those of what stands behind them."""
-_SINGLE: Final = (Asks, Batches, Directs, Sink)
-"""Bolts that ask who receives a tuple, or name who does; batches of their own; and sinks."""
+_SINGLE: Final = (Asks, Batches, Directs, OPlus, Sink)
+"""Bolts that ask who receives a tuple, or name who does; batches of their own; windows by key; and sinks."""
 _BY_ROWS: Final = {Counted: CountedInRows}
 """What declares state has none within another bolt; these do the same by rows, where the key is one field."""
 _BY_KEY: Final = Grouping.fields("key")

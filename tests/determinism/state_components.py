@@ -11,11 +11,15 @@ from typing import Any
 from framework import (
     AggregatingState,
     BatchBolt,
+    JPlus,
+    KeyWindow,
     ListState,
     MapState,
+    OPlus,
     ReducingState,
     Rows,
     TableState,
+    Tuple,
     ValueState,
 )
 from tests.determinism.components import FIELDS, NoisyBolt, digest
@@ -202,3 +206,31 @@ class RecallsTicks(NoisyBolt):
         self.emit([-1, f"tick {self.count.value} #{digest(repr(held)):x}"])
         self.waiting.clear()
         self.rows.value.clear()
+
+
+class Kept(OPlus):
+    """Chains the rows of a key in windows that overlap, and tells it with every third row and at the end."""
+
+    outputs = FIELDS
+    size, advance = "2s", "700ms"
+
+    def create(self) -> list[int]:
+        return [0, 0]
+
+    def update(self, window: KeyWindow, tup: Tuple, side: int = 0) -> list[tuple[Any, ...]] | None:
+        count, chained = window.state
+        window.state = [count + 1, digest(tup.values[1], chained)]
+        return [(window.key, f"{tup.values[1]}:{chained}")] if count % 3 == 2 else None
+
+    def output(self, window: KeyWindow) -> list[tuple[Any, ...]]:
+        return [(window.key, "/".join(map(str, window.state)))]
+
+
+class Met(JPlus):
+    """Pairs of rows of one key in windows that do not overlap."""
+
+    outputs = FIELDS
+    size, advance = "900ms", "900ms"
+
+    def joined(self, left: Any, right: Any) -> tuple[Any, ...]:
+        return left[0], f"{left[1]}&{right[1]}"

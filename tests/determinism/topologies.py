@@ -34,6 +34,8 @@ from tests.determinism.special_components import (
 )
 from tests.determinism.state_components import (
     Counted,
+    Kept,
+    Met,
     Owns,
     Recalls,
     RecallsAny,
@@ -189,6 +191,21 @@ def recalled_ticks(par: int) -> TopologyBuilder:
     return _ended(builder, "recalls")
 
 
+def windows_by_key(par: int) -> TopologyBuilder:
+    """Windows by key, the last of which end behind the last row; state, a join, and windows behind them."""
+    builder = TopologyBuilder()
+    builder.set_spout("first", Timed, 2, args=[COUNT, "a", 2, 170])
+    builder.set_spout("second", Timed, args=[COUNT // 4, "b", 1, 333])
+    kept = builder.set_bolt("kept", Kept, par)
+    kept.fields_grouping("first", "key").fields_grouping("second", "key")
+    count = builder.set_bolt("count", Counted, par).fields_grouping("kept", "key")
+    count.fields_grouping("second", "key")
+    met = builder.set_bolt("met", Met, par)
+    met.fields_grouping("count", "key").fields_grouping("first", "key")
+    builder.set_bolt("again", Kept, par).fields_grouping("met", "key")
+    return _ended(builder, "again", "met", "count")
+
+
 def gathered(par: int) -> TopologyBuilder:
     """Batches by count, without ticks."""
     builder = TopologyBuilder()
@@ -320,6 +337,7 @@ INSIDE: dict[str, Shape] = {
             recalled,
             owned,
             recalled_ticks,
+            windows_by_key,
             gathered,
             uneven_spouts,
             deep,

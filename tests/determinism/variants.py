@@ -48,6 +48,13 @@ class Variant:
         return self._draw("watched").random() < 0.5
 
     @property
+    def scaled(self) -> int | None:
+        """What numbers of tasks are drawn from that bolts get while the run goes on; None for no such."""
+        draw = self._draw("scaled")
+        is_outside = self.topology in FOR_ONE_PARALLELISM
+        return None if is_outside or not self.seed or draw.random() < 0.5 else draw.randrange(1000)
+
+    @property
     def form(self) -> str:
         """One of the forms that a topology may have."""
         return self._draw("form").choice(FORMS)
@@ -84,8 +91,11 @@ class Variant:
         return {"viper.placement": draw.choice(("round-robin", "component"))}
 
     def _groups(self) -> dict[str, Any]:
-        """The number of key groups says which task gets a key: that shows where replicas are told apart."""
-        if self.topology in FOR_ONE_PARALLELISM:
+        """The number of key groups says which task gets a key: that shows where replicas are told apart.
+
+        What windows by key emit at one time stands in the order of the groups.
+        """
+        if self.topology in FOR_ONE_PARALLELISM or self.topology == "windows_by_key":
             return {}
         return {"viper.key.groups": self._draw("groups").choice((8, 256, 1024))}
 

@@ -1,7 +1,7 @@
-"""Runs whose bolts with state get other tasks all the time, while workers are killed.
+"""Runs whose bolts get other tasks all the time, while workers are killed.
 
-A thread beside the run asks for a change, drawn from a seed, as soon as the last one has been carried out.
-When that is depends on the machine; what the run writes does not.
+A thread beside the run asks for changes, drawn from a seed, most of them once the last one has been carried
+out. When that is depends on the machine, and so does which of them overlap; what the run writes does not.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from framework.runtime import Run
 from tests.framework.runtime.scaled import some
 from tests.kills.shapes import MOST_SCALED
 
-PAUSE_S = 0.0005
+PAUSES_S = 0.0005, 0.005, 0.05
 """Between two looks at whether a change has been carried out."""
+AT_ONCE = 0.1
+"""The chance of another command at a look although one has not been."""
 
 
 @contextmanager
@@ -31,8 +33,8 @@ def scaled(run: Run, seed: int) -> Iterator[None]:
 
     def change() -> None:
         draw, names = random.Random(seed), sorted(run.scale({}))
-        while names and not is_over.wait(PAUSE_S):
-            if run._scaling.now == run._scaling.change({}):
+        while names and not is_over.wait(draw.choice(PAUSES_S)):
+            if draw.random() < AT_ONCE or run._scaling.now == run._scaling.change({}):
                 chosen = draw.sample(names, draw.randint(1, len(names)))
                 run.scale({name: some(draw, MOST_SCALED) for name in chosen})
 

@@ -99,7 +99,7 @@ class Shape:
         for source in sources:
             before, stream = (source, "default") if isinstance(source, str) else source
             if grouping == "any":
-                chosen = self.draw.choice(("shuffle", "partial_key", "local_or_shuffle", "fields", "none"))
+                chosen = self.draw.choice([one for one in ANY if one != "partial_key" or not may_change])
             else:
                 chosen = grouping
             declare = getattr(setting, f"{chosen}_grouping")
@@ -207,7 +207,9 @@ BOLTS: dict[str, tuple[Callable[[], Any], str]] = {
 INSTEAD = {"stumbles": "remember", "stumbles in batches": "count batches", "stumbles over batches": "gather"}
 """In runs with checkpoints, as none is made of a run that has lost tuples."""
 SCALABLE = {op for op, (_, grouping) in BOLTS.items() if grouping == "fields" and op != "stateful"}
-SCALABLE.add("windows of derived keys")
+SCALABLE.update(("windows of derived keys", "owns", "forward", "fan", "burst", "typed", "sorted", "map"))
+ANY = ("shuffle", "partial_key", "local_or_shuffle", "fields", "none")
+"""What a bolt without state may be fed by; one that is scaled has no partial key grouping."""
 STATELESS = ["forward", "fan", "typed", "batches", "map"]
 KEYED = [op for op, (_, grouping) in BOLTS.items() if grouping in ("fields", "all")]
 

@@ -15,13 +15,17 @@ import pytest
 
 from framework import APlus, Block, Bolt, JPlus, PartitionedSpout, TopologyBuilder
 from framework.checkpoints.control import ask
+from framework.errors import InternalError
 from framework.runtime.control.cut_leader import CutLeader
 from framework.runtime.control.cut_record import CutRecord
+from framework.runtime.tasks.agenda import Frontier
+from framework.runtime.tasks.bolt_cut import BoltCut
 from framework.sinks import CollectingSink
 from framework.windows.aggregates import Count
 from tests.framework.runtime.handing_over import MOST, Counted, Each, Totals
 from tests.framework.runtime.workers.running import INLINE
 from tests.portions import at_every_change
+from viper.position import Position
 
 KEYS = 40
 LAST_US = 10_000
@@ -173,3 +177,14 @@ def test_windows_behind_the_last_row_come_through(
     expected = rows(tmp_path, shape, ticks, {})
     assert expected and ([None, "tick"] in map(list, expected)) == bool(ticks)
     assert rows(tmp_path, shape, ticks, {"first": (3, 1, 4, 5)[seed % 4]}, **random) == expected
+
+
+def promise_event_time(self: BoltCut, reached: Frontier) -> Position:
+    """Who stands at a cut promises no more than event time has come to."""
+    return Position(self.frontier(reached).time_us, 2**64 - 1, 2**64 - 1)
+
+
+def test_a_promise_of_event_time_stands_still(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BoltCut, "promised", promise_event_time)
+    with pytest.raises(InternalError, match="nothing can run, but first"):
+        rows(tmp_path, "derived", 0, {"first": 3})
