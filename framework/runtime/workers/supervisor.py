@@ -288,6 +288,9 @@ class Supervisor:
         for worker in self._workers:
             if not worker.gone:
                 hearers[worker.connection] = partial(self._hear, worker)
+            if not worker.gone and worker.phase is Phase.STARTING:
+                # It has no watch as yet, and its pipe stays open where another process has inherited it.
+                hearers[worker.process.sentinel] = partial(self._deaths.put, (worker, None))
         for connection in self._standbys.connections:
             hearers[connection] = partial(self._standbys.hear, connection)
         for left in self._left:

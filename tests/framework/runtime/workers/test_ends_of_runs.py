@@ -20,7 +20,8 @@ from framework.runtime.workers.handle import Phase, WorkerHandle
 from framework.sinks import CollectingSink, JsonLinesSink
 from tests.framework.checkpoints.suspended import SIGNAL, heard, suspending
 from tests.framework.runtime.pieces import plan_of
-from tests.framework.runtime.workers.components import Forward
+from tests.framework.runtime.workers.components import Forward, open_gate, wait_at
+from tests.framework.runtime.workers.conftest import Gate
 from tests.framework.runtime.workers.dying import DiesInClose, DiesInInitialize, die
 from tests.framework.runtime.workers.running import PROCESSES, Workers
 from tests.framework.runtime.workers.test_restarts import COUNT, chain, run, values
@@ -80,6 +81,15 @@ def test_one_that_dies_once_while_its_components_are_made(marks: Path) -> None:
     assert incident.how == "was killed by SIGKILL while its components were made and initialized"
     assert (incident.worker, incident.lost, incident.state_lost) == (2, 0, ())
     assert values(report) == list(range(COUNT))
+
+
+def test_one_that_dies_there_and_leaves_a_process_with_its_pipe(marks: Path, gate: Gate) -> None:
+    heir = gate("heir")
+    report = run(chain(LeavesHeirAtOnce), marks, gate__heir=heir)
+    (incident,) = report.incidents
+    assert incident.how == "was killed by SIGKILL while its components were made and initialized"
+    assert values(report) == list(range(COUNT))
+    open_gate(heir)
 
 
 @pytest.mark.parametrize("tries", [1, 3])
@@ -205,6 +215,16 @@ class DiesOnce(DiesInInitialize):
         if not mark.exists():
             mark.touch()
             die()
+
+
+class LeavesHeirAtOnce(DiesOnce):
+    """As `DiesOnce`; leaves a process behind with all that it had open, until ``gate.heir`` is opened."""
+
+    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+        if not (Path(storm_conf["marks"]) / "made").exists() and os.fork() == 0:
+            wait_at(storm_conf["gate.heir"])
+            os._exit(0)
+        super().initialize(storm_conf, context)
 
 
 class Sums(Bolt):
