@@ -3,7 +3,8 @@
 Five campaigns, each over all shapes: workers are killed, with and without checkpoints; likewise while bolts
 get other numbers of tasks; whole process groups are killed, and gone on from the last checkpoint; likewise
 leaders alone, whose workers have to end by themselves; runs are suspended, and gone on with another
-parallelism.
+parallelism. In one more, for each evaluator, workers with transactions are killed faster than they recover,
+five times as often.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 
+from framework.config.keys import EVALUATORS
 from tests.kills.runs import (
     Case,
     WrongError,
@@ -48,6 +50,11 @@ def campaigns(kills: int, seed: int, shapes: list[str]) -> Iterator[tuple[str, s
     for name in shapes:
         few = max(kills // 5, 1)
         yield "one worker", "killed", Case(name, seed + 1, ROWS.get(name, 600), few, workers=1)
+    for number, evaluator in enumerate(EVALUATORS if "transactions" in shapes else ()):
+        by = (("viper__transactions__evaluator", evaluator), ("viper__transactions__threads", 2))
+        yield "evaluators", "killed", Case(
+            "transactions", seed + number, 1000, 5 * kills, options=by, is_swift=True
+        )
     if "drawn" in shapes:
         for more in range(2, 12):
             yield "drawn", "killed", Case("drawn", seed + more, 600, max(kills // 5, 1))

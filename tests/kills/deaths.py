@@ -92,6 +92,8 @@ class Plan:
     """A folder: points count once there is a checkpoint in it."""
     plant: str = ""
     """A bug of `tests.kills.planted` for all worker processes."""
+    is_swift: bool = False
+    """Whether most processes die before they have done what their predecessors had begun."""
 
     @property
     def deaths(self) -> int:
@@ -119,7 +121,7 @@ class Death:
         chance = random.Random(f"{plan.seed} {so_far} {'' if plan.whole else name}")
         only_leads = "worker" in plan.whole and multiprocessing.parent_process() is None
         # As that passes few points. All processes of a group draw alike, so that they agree on who is chosen.
-        is_soon = (chance.random() < 0.25) | only_leads
+        is_soon = (chance.random() < (0.9 if plan.is_swift else 0.25)) | only_leads
         self._left = 1 + int(2 ** chance.uniform(0, 6) if is_soon else chance.expovariate(0.75 / plan.gap))
         self._delay_us = int(2 ** chance.uniform(2, 12)) if chance.random() < 0.4 else 0
         """Microseconds behind the point; 0 for right there."""

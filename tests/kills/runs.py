@@ -62,9 +62,12 @@ class Case:
     options: tuple[tuple[str, Any], ...] = ()
     """Settings in the place of drawn ones."""
     plant: str = ""
+    is_swift: bool = False
+    """Whether workers are killed faster than they recover."""
 
     def __str__(self) -> str:
         made = ", with checkpoints" if self.checkpoints else ""
+        made += "".join(f", {key.replace('__', '.')}: {value}" for key, value in self.options)
         scaled = ", scaled" if self.scaled else ""
         return f"{self.name!r}, seed {self.seed}, {self.count} rows, {self.workers} workers{made}{scaled}"
 
@@ -134,7 +137,7 @@ def undisturbed(case: Case, folder: Path) -> tuple[Outputs, float]:
 
 def killed(case: Case, folder: Path, gap: float) -> RunReport:
     """Run it in worker processes that are killed."""
-    plan = Plan(str(folder / "deaths"), case.seed, case.kills, gap, plant=case.plant)
+    plan = Plan(str(folder / "deaths"), case.seed, case.kills, gap, plant=case.plant, is_swift=case.is_swift)
     near = patch.object(reconfiguring, "MARGIN", cut_leader.Margin(MARGIN_S, MARGIN_S))
     with planned(plan), patch.object(cut_leader, "MARGIN_S", MARGIN_S), near:
         run = run_of(case, folder, **case.settings(folder))

@@ -291,9 +291,9 @@ def drawn(shape: Shape) -> None:
 
 
 def transactions(shape: Shape) -> None:
-    """Two bolts whose transactions share tables, which are written at the end."""
+    """Bolts whose transactions share tables, which are written at the end."""
     found = [shape.bolt("fan", *shape.sources(2))]
-    for bolt in (transacting.Pays, transacting.Notes):
+    for bolt in (transacting.Pays, transacting.Notes, transacting.Sums):
         id = shape.named(bolt.__name__.lower())
         setting = shape.builder.set_bolt(id, bolt, shape.tasks())
         if bolt is transacting.Notes:

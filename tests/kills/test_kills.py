@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from framework.config.keys import EVALUATORS
 from tests.kills.runs import (
     Case,
     check_killed,
@@ -31,6 +32,13 @@ def test_killed_workers(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", at_every_change(SHAPES_KILLED, 1))
 def test_killed_workers_with_checkpoints(name: str, tmp_path: Path) -> None:
     assert check_killed(Case(name, 2, ROWS.get(name, 200), 8, checkpoints=True), tmp_path).deaths > 2
+
+
+@pytest.mark.parametrize("evaluator", at_every_change(EVALUATORS, 0))
+def test_workers_killed_faster_than_they_recover(evaluator: str, tmp_path: Path) -> None:
+    by = (("viper__transactions__evaluator", evaluator), ("viper__transactions__threads", 2))
+    case = Case("transactions", 3, 100, 20, options=by, is_swift=True)
+    assert check_killed(case, tmp_path).deaths > 10
 
 
 @pytest.mark.few(1)

@@ -57,3 +57,29 @@ class Notes(Bolt):
 
     def process_result(self, tup: Any, result: Any) -> None:
         self.emit([tup.values[0], mixed(tup.values, result.values, self.notes.add(1))])
+
+
+class Sums(Bolt):
+    """Looks at all accounts alone, at some rows, and moves some money there."""
+
+    outputs = FIELDS
+    tables = [money]
+    config = {"viper.stateless": True}
+
+    def process(self, tup: Any) -> None:
+        key, value = tup.values[:2]
+
+        def look(view: Any) -> int:
+            rows = list(view.rows(money))
+            for account, balance, moves in rows[:1]:
+                view.put(money, account, balance=balance + value % 7, moves=moves + 1)
+            return sum(row[1] for row in rows)
+
+        if mixed(value) % 9 == 0:
+            self.alone(tup, look)
+        else:
+            with self.transaction(tup) as t:
+                t.read(money.balance, key)
+
+    def process_result(self, tup: Any, result: Any) -> None:
+        self.emit([tup.values[0], mixed(tup.values, result.values, result.aborted)])
