@@ -55,6 +55,10 @@ class Holdback:
         self._ends = False
         self._mutable = False
 
+    def __len__(self) -> int:
+        """How many tuples are held."""
+        return len(self._order)
+
     @property
     def frontier_us(self) -> int:
         """Nothing earlier is let go any more."""

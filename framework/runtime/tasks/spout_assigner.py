@@ -105,6 +105,11 @@ class SpoutAssigner:
             self._holdback.late = self._counters.late = 0
 
     @property
+    def held_back(self) -> int:
+        """How many tuples are held back until they are in order."""
+        return 0 if self._holdback is None else len(self._holdback)
+
+    @property
     def puts_in_order(self) -> bool:
         """Whether what is emitted is held back until it is in order."""
         return self._holdback is not None

@@ -70,6 +70,10 @@ class SpoutTask(CheckpointedSpout):
         self._puller: Puller | None = None
         self._exhausted = False
         """Whether the spout has none any more."""
+        self._uncommitted = 0
+        """Tuples that were emitted since the last commit, of a spout whose tuples are put in order."""
+        self._committed_behind = LEAST
+        """What was placed last when the last commit was asked for."""
 
     # -- what an executor sees
 
@@ -293,7 +297,7 @@ class SpoutTask(CheckpointedSpout):
         emitted = self.context.counters.emitted - before
         self._rest(emitted)
         commits = self.emitter.commits
-        if (emitted or has_placed) and commits is not None:
+        if commits is not None and self._is_to_commit(emitted, has_placed=has_placed):
             commits.make_due()
         if self.emitter.is_laden or (commits is not None and commits.is_due):
             self.unblock()
@@ -306,6 +310,23 @@ class SpoutTask(CheckpointedSpout):
         if emitted or self._assigner.has_brought_all or not self._assigner.is_live or was_asked:
             self._publish()
         return emitted
+
+    def _is_to_commit(self, emitted: int, *, has_placed: bool) -> bool:
+        """Whether what was done up to the end of a turn is to be committed now.
+
+        A commit writes all that is held back for its order. So there is one for each half as many tuples as
+        are held, as long as they come one after the other and nobody waits for it.
+        """
+        if not self._assigner.puts_in_order:
+            return bool(emitted or has_placed)
+        self._uncommitted += emitted
+        if not (self._uncommitted or self.emitter.last_placed > self._committed_behind):
+            return False
+        is_enough = self._uncommitted >= self._assigner.held_back // 2
+        if emitted and not (is_enough or self._aligned.is_asked or self._is_draining or self._exhausted):
+            return False
+        self._uncommitted, self._committed_behind = 0, self.emitter.last_placed
+        return True
 
     def _ask(self, count: int) -> None:
         granted = self._asking.allowance.take(count)
