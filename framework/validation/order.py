@@ -145,7 +145,8 @@ def _without_slack(source: PartitionedSpout | None, time: TimeMode | None) -> st
     if source is not None and not source.has_times:
         return (
             "the rows of the source have no time of their own, so the number of a row stands for it: name "
-            "the field that holds the time to the source itself (timestamp=...)"
+            "the field that holds the time to the source itself (timestamp=...); text has no fields, so read "
+            "lines with a time as CSV or JSON lines (CsvSource, JsonLinesSource)"
         )
     return None if time in (TimeMode.EVENT, None) else f"viper.time is {time}"
 
