@@ -125,6 +125,8 @@ class Output:
         self._links = tuple(outlet for outlet in outlets if isinstance(outlet, Link))
         gates = [outlet for outlet in outlets if isinstance(outlet, Source)]
         self._gates = Heartbeats(gates) if gates else None
+        self.last_ts: int | None = None
+        """The latest event time that consumers were told by `tell_last_ts`; None before that."""
 
     def refuse_by(self, call: OnRefused) -> None:
         """Say what deals with a tuple for which no task can be chosen, and which goes to nobody.
@@ -346,6 +348,7 @@ class Output:
 
     def tell_last_ts(self, ts: int) -> None:
         """Tell the consumers the latest event time in microseconds, which heartbeats tell no more."""
+        self.last_ts = ts
         for destination in self.destinations:
             for outlet in destination.outlets:
                 outlet.tell_last_ts(ts)

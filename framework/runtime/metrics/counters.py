@@ -128,6 +128,12 @@ class TaskCounters:
         self.errors += 1
         self.error_sites = raised_once_more(self.error_sites, place, error, now_s)
 
+    def add_process(self, other: TaskCounters) -> None:
+        """Add the counts of another process of the same task."""
+        late = max(self.late, other.late)  # which a process goes on counting from where the one before was
+        self.add(other)
+        self.late = late
+
     def add(self, other: TaskCounters) -> None:
         """Add the counts of another task of the same component; its metrics win."""
         for name in self.__slots__:

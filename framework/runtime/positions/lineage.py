@@ -8,7 +8,7 @@ from typing import Any
 
 from viper.fanout import Fanout
 from viper.lineage import Descent
-from viper.position import LEAST, Level, Position, Positions
+from viper.position import LEAST, UNTOLD, Level, Position, Positions
 from viper.source import raise_to
 
 LAST = Position(1 << 62, 0, 0)
@@ -39,6 +39,8 @@ class Lineage:
         """Outputs for which the path had no room left."""
         self.frontier = LEAST
         """The position below which no input will come."""
+        self.until_us = UNTOLD
+        """How far event time comes at most by what producers have said, although positions lie behind it."""
         self._inputs = Positions()
         self._first = 0
         self._descent = Descent()
@@ -52,6 +54,10 @@ class Lineage:
         self._distances = distances
         self._undone = array("Q")
         """The distances of outputs that are yet to be placed."""
+
+    def come_until(self, until_us: int) -> None:
+        """Note how far event time comes at most, in microseconds; UNTOLD where producers have not said it."""
+        self.until_us = until_us
 
     def resume(self, floor: Position) -> None:
         """Continue where the task that died had come to.

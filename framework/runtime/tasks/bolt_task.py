@@ -61,8 +61,6 @@ class BoltTask(TaskInGroup):
         self._agenda = Agenda()
         self._positions = Positions()
         """Of the input of this slice."""
-        self._until_us = UNTOLD
-        """How far event time comes at most by what producers have said, although positions lie behind it."""
         self._steps: Iterator[None] | None = None
         """What is left of a turn that found no room for its output."""
         self._waiting = 0
@@ -296,7 +294,8 @@ class BoltTask(TaskInGroup):
         self.emitter.flush()
         del pieces  # whose columns may be lent, and are asked back
         self._done_with_input()
-        ready, watermark, self._until_us = self._received.outlook()
+        ready, watermark, until_us = self._received.outlook()
+        self._parts.assigner.lineage.come_until(until_us)
         if ready:  # as a slice has its limits; whatever comes from now on is signalled
             self.is_signalled = True
         if self._parts.cut is not None and self._parts.cut.has_come_to(watermark):
@@ -388,8 +387,8 @@ class BoltTask(TaskInGroup):
         """Note that the input has been processed up to a position."""
         lineage = self._parts.assigner.lineage
         if watermark.ts < LAST.ts:
-            if self._until_us != UNTOLD:
-                self._tell_last_ts(self._until_us)
+            if lineage.until_us != UNTOLD:
+                self._tell_last_ts(lineage.until_us)
             lineage.advance(watermark)
             return
         at_end = Progress.OVER if self._cycle_is_over else Progress.DRAINED
@@ -399,8 +398,9 @@ class BoltTask(TaskInGroup):
         lineage.advance(max(LAST if watermark == END else watermark, lineage.frontier))
 
     def _reached(self, watermark: Position) -> Frontier:
-        frontier = max(watermark, self._parts.assigner.lineage.frontier)
-        last_us = self._until_us if frontier < LAST else max(self._last_us, self._received.last_ts())
+        lineage = self._parts.assigner.lineage
+        frontier = max(watermark, lineage.frontier)
+        last_us = lineage.until_us if frontier < LAST else max(self._last_us, self._received.last_ts())
         return Frontier(watermark, min(frontier.ts, last_us), self.progress is Progress.OVER)
 
     def _publish(self) -> None:

@@ -131,9 +131,6 @@ class Emitter:
         runs then may emit, but what it emits waits for the next time."""
         self._floor = LEAST
         """Nothing was to be emitted below this when the task began."""
-        self._last_us: int | None = None
-        """How far event time came, as consumers were told who can no longer see it by positions; None before
-        that."""
         self._told = LEAST
         """How far consumers were told that the task is by a process that died, and whose rows come again."""
         self._last_positions: Positions | None = None
@@ -249,8 +246,8 @@ class Emitter:
             self.output.fail_tracked(emission.positions, Reason(Cause.WORKER_DIED).encode())
             return deliver(_NOTHING)
         self._last_positions = emission.positions
-        if self._last_us is not None:
-            self.tell_last_ts(self._last_us)
+        if self.output.last_ts is not None:
+            self.tell_last_ts(self.output.last_ts)
         self.is_laden = self._has_consumers
         refused = self.output.choose(emission)
         if refused:
@@ -326,10 +323,9 @@ class Emitter:
         Args:
             last_us: how far it came in the input, in microseconds.
         """
-        placed, told = self.last_placed, self._last_us
+        placed, told = self.last_placed, self.output.last_ts
         last_us = max(last_us, LEAST.ts if told is None else told, placed.ts if placed < LAST else LEAST.ts)
         if last_us != told:
-            self._last_us = last_us
             self.output.tell_last_ts(last_us)
 
     def close(self, last_us: int) -> bool:

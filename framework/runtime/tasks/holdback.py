@@ -11,6 +11,7 @@ from framework.runtime.edges.buffer import Taken
 from framework.runtime.positions.event_times import AT_FRONTIER, EventTimes, shown
 from framework.runtime.positions.slack import Lateness, Reorder
 from viper.payload import Row, Rows
+from viper.position import LEAST, Position
 
 
 class Held(NamedTuple):
@@ -54,6 +55,10 @@ class Holdback:
         self._dropped_ids: list[Any] = []
         self._ends = False
         self._mutable = False
+        self._uncommitted = 0
+        """Tuples that were emitted since the last commit."""
+        self._committed_behind = LEAST
+        """What was placed last when the last commit was asked for."""
 
     def __len__(self) -> int:
         """How many tuples are held."""
@@ -99,6 +104,29 @@ class Holdback:
         self._order.replace_held(lambda held: held._replace(note=None))
         forgotten, self.tracked = self.tracked, 0
         return forgotten
+
+    def count_from_here(self) -> None:
+        """The run begins here: what was late before was late in another run."""
+        self.late = 0
+
+    def is_to_commit(self, emitted: int, placed: Position, *, at_once: bool) -> bool:
+        """True if what was done up to the end of a turn is to be committed now.
+
+        A commit writes all that is held back. So there is one for each half as many tuples as are held, as
+        long as they come one after the other and nobody waits for it.
+
+        Args:
+            emitted: tuples that were emitted in the turn.
+            placed: what was placed last.
+            at_once: somebody waits for a commit.
+        """
+        self._uncommitted += emitted
+        if not (self._uncommitted or placed > self._committed_behind):
+            return False
+        if emitted and not (at_once or self._uncommitted >= len(self) // 2):
+            return False
+        self._uncommitted, self._committed_behind = 0, placed
+        return True
 
     def save(self) -> Any:
         """What is held, how far time has come, and how many were late; all that was let go has been taken."""

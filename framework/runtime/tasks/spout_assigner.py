@@ -102,12 +102,21 @@ class SpoutAssigner:
     def count_from_here(self) -> None:
         """The run begins here: what was late before was late in another run."""
         if self._holdback is not None:
-            self._holdback.late = self._counters.late = 0
+            self._holdback.count_from_here()
+            self._counters.late = 0
 
-    @property
-    def held_back(self) -> int:
-        """How many tuples are held back until they are in order."""
-        return 0 if self._holdback is None else len(self._holdback)
+    def is_to_commit(self, emitted: int, placed: Position, *, has_placed: bool, at_once: bool) -> bool:
+        """True if what was done up to the end of a turn is to be committed now.
+
+        Args:
+            emitted: tuples that were emitted in the turn.
+            placed: what was placed last.
+            has_placed: something was placed in the turn.
+            at_once: somebody waits for a commit.
+        """
+        if self._holdback is None:
+            return bool(emitted or has_placed)
+        return self._holdback.is_to_commit(emitted, placed, at_once=at_once)
 
     @property
     def puts_in_order(self) -> bool:

@@ -70,10 +70,6 @@ class SpoutTask(CheckpointedSpout):
         self._puller: Puller | None = None
         self._exhausted = False
         """Whether the spout has none any more."""
-        self._uncommitted = 0
-        """Tuples that were emitted since the last commit, of a spout whose tuples are put in order."""
-        self._committed_behind = LEAST
-        """What was placed last when the last commit was asked for."""
 
     # -- what an executor sees
 
@@ -312,21 +308,10 @@ class SpoutTask(CheckpointedSpout):
         return emitted
 
     def _is_to_commit(self, emitted: int, *, has_placed: bool) -> bool:
-        """Whether what was done up to the end of a turn is to be committed now.
-
-        A commit writes all that is held back for its order. So there is one for each half as many tuples as
-        are held, as long as they come one after the other and nobody waits for it.
-        """
-        if not self._assigner.puts_in_order:
-            return bool(emitted or has_placed)
-        self._uncommitted += emitted
-        if not (self._uncommitted or self.emitter.last_placed > self._committed_behind):
-            return False
-        is_enough = self._uncommitted >= self._assigner.held_back // 2
-        if emitted and not (is_enough or self._aligned.is_asked or self._is_draining or self._exhausted):
-            return False
-        self._uncommitted, self._committed_behind = 0, self.emitter.last_placed
-        return True
+        """True if what was done up to the end of a turn is to be committed now."""
+        at_once = self._aligned.is_asked or self._is_draining or self._exhausted
+        placed = self.emitter.last_placed
+        return self._assigner.is_to_commit(emitted, placed, has_placed=has_placed, at_once=at_once)
 
     def _ask(self, count: int) -> None:
         granted = self._asking.allowance.take(count)

@@ -251,9 +251,7 @@ def added(earlier: Mapping[int, TaskCounters], now: Mapping[int, TaskCounters]) 
     together = {task: TaskCounters() for task in (*earlier, *now)}
     for counted in (earlier, now):
         for task, counts in counted.items():
-            late = max(together[task].late, counts.late)
-            together[task].add(counts)
-            together[task].late = late  # which a process goes on counting from where the one before was
+            together[task].add_process(counts)
     return together
 
 

@@ -12,7 +12,7 @@ import pytest
 from framework import SeekableSpout, Stream, TopologyBuilder
 from framework.checkpoints import CheckpointFolder
 from framework.components import Block, Watermark
-from framework.errors import CheckpointError
+from framework.errors import CheckpointError, ComponentError
 from framework.runtime import RunReport, run
 from framework.runtime.control.stop import StopReason
 from framework.runtime.tasks.aligned_spout import AlignedSpout
@@ -245,7 +245,11 @@ def test_what_is_held_back_and_forgotten_shows(tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setattr(AlignedSpout, "save", forgetting)
     first = run_suspended(built(Seekable(FILES[0], os.getpid(), 100)), tmp_path)
-    second = run_built(built(Seekable(FILES[0])), {"start": tmp_path})
+    try:
+        second = run_built(built(Seekable(FILES[0])), {"start": tmp_path})
+    except ComponentError as error:  # a row that comes before all that the first run has let go
+        assert "event time must not go back" in str(error)
+        return
     assert first.result("sink") + second.result("sink") != expected(FILES[:1], LITTLE).all
 
 

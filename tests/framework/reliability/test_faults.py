@@ -159,11 +159,11 @@ def test_restarts_of_long_ago_do_not_count(clock: FakeClock) -> None:
         viper__restart__tries=2,
         viper__restart__window__secs=60,
     )
-    assert trouble.made == 7
+    assert trouble.made == 6  # as nothing comes for one that would be made after the last tuple
 
 
 def test_a_pause_before_a_restart_is_waited_for_when_all_else_has_ended(clock: FakeClock) -> None:
-    trouble = Trouble(4, 5)
+    trouble = Trouble(3, 4)
     report = run_built(chained(listed(*([n] for n in IDS)), trouble.bolt(config=RESTART)), {"stop": clock})
     assert (report.components["b1"].restarts, report.components["b1"].lost) == (2, 2)
 

@@ -60,7 +60,8 @@ class Asynchronous(Late):
 
     def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
         self._loop = asyncio.new_event_loop()
-        threading.Thread(target=self._loop.run_forever, daemon=True).start()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
 
     def process(self, tup: Any) -> None:
         asyncio.run_coroutine_threadsafe(self._answer(tup), self._loop)
@@ -72,6 +73,8 @@ class Asynchronous(Late):
 
     def close(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
 
 
 class Failing(Late):
