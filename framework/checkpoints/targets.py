@@ -71,6 +71,8 @@ def _shown(layout: Mapping[str, Any], other: Mapping[str, Any]) -> str:
 def with_former_names(plan: Plan, checkpoint: Checkpoint, names: Mapping[str, str]) -> Plan:
     """A plan whose transactional sinks know under which names, and in how many tasks, they have applied rows.
 
+    One that the checkpoint does not have was added since: it had no tasks.
+
     Args:
         plan: of the run that is to go on.
         checkpoint: that it goes on from, with the new names of components.
@@ -79,9 +81,9 @@ def with_former_names(plan: Plan, checkpoint: Checkpoint, names: Mapping[str, st
     manifest = Manifest.read(checkpoint.content)
     old_ids = {new: old for old, new in names.items()}
     former = {
-        id: Former(manifest.topology, old_ids.get(id, id), len(tasks))
-        for id, tasks in manifest.tasks.items()
-        if id in plan.traits and plan.traits[id].goes_back
+        id: Former(manifest.topology, old_ids.get(id, id), len(manifest.tasks.get(id, ())))
+        for id, traits in plan.traits.items()
+        if traits.goes_back
     }
     confs = {id: {**plan.confs[id], FORMER: [*told]} for id, told in former.items()}
     return with_run(replace(plan, confs={**plan.confs, **confs}), manifest.alike)

@@ -41,7 +41,10 @@ T = TypeVar("T")
 
 
 class Former(NamedTuple):
-    """The name of a sink, and the number of its tasks, in the run that this one goes on from."""
+    """The name of a sink, and the number of its tasks, in the run that this one goes on from.
+
+    A sink that was added since had no tasks there.
+    """
 
     topology: str
     component: str
@@ -265,6 +268,8 @@ class TransactionalSink(Sink):
         Raises:
             SinkError: the target has another state, and cannot be brought to this one.
         """
+        if last_id and self._was_added_at(last_id):
+            last_id = None
         if last_id is None:
             self._adopt()
         elif self._former_name is not None:
@@ -558,6 +563,17 @@ class TransactionalSink(Sink):
         self._forgotten(part)
         return None
 
+    def _was_added_at(self, last_id: int) -> bool:
+        """True if the run that made a checkpoint had no such sink, which begins there as in a new run.
+
+        One that these runs have already brought further, behind a later checkpoint, would write rows twice.
+        """
+        if self._former is None or self._former.tasks:
+            return False
+        label = self._opened.label
+        is_ours = bool(self._run) and label is not None and label.run == self._run
+        return not is_ours or (self._noted(self.part) or 0) <= last_id
+
     def _refuse_other_run(self, part: str, stage: Stage, last_id: int) -> None:
         """Refuse a target that another run has begun to write since, which knows nothing of the checkpoint.
 
@@ -635,6 +651,8 @@ class TransactionalSink(Sink):
     def _refuse_other_tasks(self) -> None:
         """Refuse another number of tasks where one has applied everything: others would get its rows."""
         count = self._task_count if self._former is None else self._former.tasks
+        if not count:  # the sink was added, and has as many tasks as in this run from the beginning
+            return
         indexes = range(max(count, self._task_count))
         applied = [self._noted(self._part(index)) for index in indexes]
         if self._former_name is not None:

@@ -222,6 +222,84 @@ def test_a_run_that_began_anew_in_between_is_told(between: str, kind: str, tmp_p
     assert [path for path in changed if path.suffix in (".db", ".txt")] == []
 
 
+ADDED: dict[str, Made] = {
+    "table": lambda f: SqliteSink(str(f / "new.db"), "t"),
+    "table through SQLAlchemy": lambda f: SqlAlchemySink(
+        f"sqlite:///{f}/a.db", "two", staging=str(f / "staging")
+    ),
+    "file": lambda f: TextSink(str(f / "new.txt")),
+    "file that grows": lambda f: TextSink(str(f / "new.txt"), grow=True),
+}
+
+
+class TestAddedSinks:
+    """A sink that the checkpoint does not have begins there, as in a new run with checkpoints."""
+
+    def with_added(self, folder: Path, added: TransactionalSink, spout: Partitions) -> TopologyBuilder:
+        builder = topology(TextSink(str(folder / "a.txt")), spout)
+        builder.set_bolt("added", added).global_grouping("source")
+        return builder
+
+    def gone_on(self, folder: Path, added: TransactionalSink, start: Path) -> None:
+        plan, settings = plan_of(self.with_added(folder, added, Partitions(4, COUNT, 1)))
+        run(plan, settings, start=start)
+
+    def added_rows(self, folder: Path, kind: str) -> list[Any]:
+        if kind.startswith("table"):
+            name, table = ("new.db", "t") if kind == "table" else ("a.db", "two")
+            return rows_of(folder / name, table)
+        lines = (folder / "new.txt").read_text().splitlines()
+        parts = [line.split("\t") for line in lines]
+        return [(part[0], *map(int, part[1:])) if len(part) > 1 else part[0] for part in parts]
+
+    @pytest.mark.parametrize("kind", ADDED)
+    def test_it_gets_what_comes_behind_the_checkpoint(self, kind: str, tmp_path: Path) -> None:
+        tables(tmp_path)
+        (tmp_path / "new.txt").write_text("before\n")
+        start = suspended(TextSink(str(tmp_path / "a.txt")), tmp_path)
+        # Rows that the first sink had by then: those of the next run are behind them.
+        before = len((tmp_path / "a.txt.part").read_text().splitlines())
+        self.gone_on(tmp_path, ADDED[kind](tmp_path), start)
+        expected = expected_rows(4, COUNT, 1)
+        assert 0 < before < len(expected)
+        kept = ["before"] if kind == "file that grows" else []
+        assert self.added_rows(tmp_path, kind) == [*kept, *expected[before:]]
+        assert len((tmp_path / "a.txt").read_text().splitlines()) == len(expected)
+
+    @pytest.mark.parametrize("kind", ADDED)
+    def test_an_earlier_run_of_its_name_does_not_count(self, kind: str, tmp_path: Path) -> None:
+        """It has written to the same target, and knew nothing of the checkpoint."""
+        tables(tmp_path)
+        run_built(
+            self.with_added(tmp_path, ADDED[kind](tmp_path), Partitions(4, COUNT, 1)),
+            {"checkpoints": tmp_path / "others"},
+        )
+        earlier = self.added_rows(tmp_path, kind)
+        database = tmp_path / "a.db"
+        if kind == "table through SQLAlchemy":  # which has a unique index
+            connection = sqlite3.connect(database)
+            with connection:
+                connection.execute("delete from two")
+            connection.close()
+            earlier = []
+        start = suspended(TextSink(str(tmp_path / "a.txt")), tmp_path)
+        before = len((tmp_path / "a.txt.part").read_text().splitlines())
+        self.gone_on(tmp_path, ADDED[kind](tmp_path), start)
+        kept = [] if kind == "file" else earlier
+        assert self.added_rows(tmp_path, kind) == [*kept, *expected_rows(4, COUNT, 1)[before:]]
+
+    def test_rows_are_not_applied_twice(self, tmp_path: Path) -> None:
+        """The run that goes on from the same checkpoint once more finds what the first one has written."""
+        start = suspended(TextSink(str(tmp_path / "a.txt"), grow=True), tmp_path)
+        for _ in range(2):
+            builder = topology(TextSink(str(tmp_path / "a.txt"), grow=True), Partitions(4, COUNT, 1))
+            builder.set_bolt("added", ADDED["table"](tmp_path)).global_grouping("source")
+            plan, settings = plan_of(builder)
+            run(plan, settings, start=start, checkpoints=tmp_path / "more")
+            found = self.added_rows(tmp_path, "table")
+            assert len(found) == len(set(found)) > 0
+
+
 class TestFormerTasks:
     """Tasks that have applied everything, and others that have not, as the database was away."""
 
