@@ -145,7 +145,7 @@ def _forget(entry: Path) -> None:
 
 
 def _read(entry: Path) -> KnownRun | None:
-    """What is written down of a run; None if it has just ended, or is of another version."""
+    """The record of a run; None if the run has just ended, or is of another version."""
     try:
         return KnownRun(**json.loads((entry / _FILE).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):

@@ -25,7 +25,7 @@ def sealed(format: str, version: int, content: object, indent: int | None = None
 
 
 def unsealed(data: bytes, format: str, version: int) -> Any:
-    """What a file holds.
+    """The content of a file.
 
     Args:
         data: its bytes.

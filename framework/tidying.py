@@ -1,4 +1,4 @@
-"""What the server process removes when the process that leads a run was killed and could not.
+"""The files that the server process removes when the leading process of a run was killed and could not.
 
 `multiprocessing` preloads this module in the server alone, which ends once nobody is left who could ask it
 for a process. The processes that it forks leave without what is registered here.
@@ -38,7 +38,7 @@ def tidy(sockets: Path) -> None:
 
 
 def has_ended(pid: int) -> bool:
-    """Whether a process has ended, which has closed the pipe to this one: then its locks are free, too."""
+    """True if a process has ended, which has closed the pipe to this one: then its locks are free, too."""
     try:
         watched = os.pidfd_open(pid)
     except ProcessLookupError:

@@ -323,7 +323,8 @@ class Reader:
         return int(lib.vp_merge_last_ts(self._merge))
 
     def until_ts(self) -> int:
-        """How far event time comes at most, as all sources have told how far it came; `UNTOLD` while one has
+        """The latest event time that may come, once all sources have told how far it came; `UNTOLD` while one
+        has
         not."""
         return int(lib.vp_merge_until_ts(self._merge))
 

@@ -102,16 +102,16 @@ def _all_here(choices: Choices) -> tuple[tuple[str, ...], Choices]:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """How a topology would be run."""
+    """The way in which a topology would be run."""
 
     checkpoints: bool
-    """Whether it has a folder for checkpoints."""
+    """True if it has a folder for checkpoints."""
     start: Path | None
     rename: Mapping[str, str]
 
 
 def _problems(opened: Opened, asked: Asked) -> list[Problem]:
-    """What is wrong with a topology, what of it cannot run here, and what a run would refuse."""
+    """The problems of a topology, of running it here, and of the run that is described."""
     from framework.runtime.beginning import start_problems
     from framework.validation import check_runnable
 

@@ -66,7 +66,7 @@ class PartitionedSpout(Spout):
     """
 
     declares_late_stream: Final = True
-    """Whether the configuration may name a stream that the class does not declare."""
+    """True if the configuration may name a stream that the class does not declare."""
     never_late: Collection[str] = ()
     """The streams of which no row is late; their fields need not be those of the stream for late rows."""
 
@@ -82,7 +82,7 @@ class PartitionedSpout(Spout):
 
     @property
     def has_times(self) -> bool:
-        """Whether rows have times of their own. Where the number of a row stands for its time, none can be
+        """True if rows have times of their own. Where the number of a row stands for its time, none can be
         out of order."""
         return True
 
@@ -111,7 +111,7 @@ class PartitionedSpout(Spout):
         raise NotImplementedError(f"{type(self).__name__} must define blocks(self, partition, start_us)")
 
     def place_of(self, partition: int, index: int) -> str:
-        """Where a row stands in the source, as messages say it, e.g. a file and a line.
+        """The place of a row in the source, as messages say it, e.g. a file and a line.
 
         Args:
             partition: the partition.

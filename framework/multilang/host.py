@@ -66,7 +66,7 @@ class ProgramHost(Host):
 
     @property
     def speaks_by_itself(self) -> bool:  # type: ignore[override]
-        """Whether what the program emits and acks waits in a pipe, as that of a bolt may."""
+        """True if what the program emits and acks waits in a pipe, as that of a bolt may."""
         return isinstance(self.component, ProgramBolt)
 
     def take_answers(self) -> None:

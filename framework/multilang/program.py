@@ -71,7 +71,7 @@ class Program:
         self._is_receiving = False
         self._is_input_over = False
         self.has_ended = False
-        """Whether the program has closed its stdout, behind the end of its input."""
+        """True if the program has closed its stdout, behind the end of its input."""
         self._decoder = Decoder()
         folder = working_folder(command, folders)
         problem = problem_with(command, folders)

@@ -55,7 +55,7 @@ class Session:
         self._tuple: str | None = None
         """The id of the tuple that was sent last, until the program acks or fails it."""
         self._works_on = False
-        """Whether the program goes on with a tuple behind a heartbeat, and answers it later."""
+        """True if the program goes on with a tuple behind a heartbeat, and answers it later."""
 
     @property
     def is_pending(self) -> bool:
@@ -125,7 +125,7 @@ class Session:
             self._execute(message)
 
     def _is_done_with_tuple(self) -> bool:
-        """Whether no more of a tuple is to be waited for, now that a heartbeat behind it was answered."""
+        """True if no more of a tuple is to be waited for, now that a heartbeat behind it was answered."""
         if self._works_on:
             return True
         while self._tuple is not None and self._syncs > self._asked:

@@ -1,4 +1,4 @@
-"""What keeps a topology from having checkpoints, or from doing without, and so is refused before it runs."""
+"""The reasons for which a topology cannot have checkpoints, or cannot do without, found before it runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a run begins: at the beginning of its input, where a report says, or at a checkpoint; or why not."""
+"""The beginning of a run: that of its input, the one in a report, or a checkpoint; or the reason for none."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def start_problems(
     start: Path | None = None,
     rename: Mapping[str, str] | None = None,
 ) -> list[Problem]:
-    """What a run refuses before anything starts, beside what validation finds in the topology itself.
+    """Find what a run refuses before anything starts, beside the problems of the topology itself.
 
     Args:
         topology: one without errors, which can run here.

@@ -20,7 +20,7 @@ _PASSING_WORDS: Final = (
     *("closed the connection", "terminating connection", "connection reset", "timed out", "timeout expired"),
     *("no such file or directory", "connection is lost", "connection is closed", "database is locked"),
 )
-"""What drivers say that give no number, as libpq when it connects."""
+"""The words of drivers that give no number, as libpq when it connects."""
 
 _PLAIN: Final = (str, int, float, bool, bytes, type(None))
 """Classes of values that every driver takes."""

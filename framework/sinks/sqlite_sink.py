@@ -220,7 +220,7 @@ class SqliteSink(TableSink):
 
 
 def _unfit(values: Sequence[object]) -> str:
-    """What is wrong with a value of a column, in any table; empty if nothing is."""
+    """The fault of a value of a column, in any table; empty if there is none."""
     classes = set(map(type, values))
     if not classes <= _CLASSES:
         found = ", ".join(sorted(cls.__name__ for cls in classes - _CLASSES))

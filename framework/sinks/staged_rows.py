@@ -19,11 +19,11 @@ _OF_FILES = "bytes"
 
 
 class SetAside(NamedTuple):
-    """What was taken out of a folder."""
+    """The rows that were taken out of a folder."""
 
     rows: int
     damaged: Sequence[Path]
-    """Where files lie now that were damaged; the rows before the damage are among those."""
+    """The new places of damaged files; the rows before the damage are among the rows."""
 
 
 class StagedRows:
@@ -163,7 +163,7 @@ def _told(value: object) -> object:
 
 
 def told_rows(folder: Path) -> tuple[int, str]:
-    """How many rows a folder has, as far as they can be read, and what is wrong with it, or an empty text."""
+    """The number of rows of a folder that can be read, and the fault of the folder, or an empty text."""
     count = 0
     try:
         for path in files_in(folder):

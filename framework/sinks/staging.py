@@ -56,11 +56,11 @@ class Label:
     part: str
     """The name under which the task applies them."""
     target: str
-    """Where they belong: a table of a database, a file."""
+    """The target: a table of a database, a file."""
     layout: Mapping[str, Any]
-    """How they are written there, such as the names of their columns."""
+    """The layout at the target, such as the names of columns."""
     form: str
-    """How entries are encoded."""
+    """The encoding of entries."""
     run: str = ""
     """The runs that go on with one another, of which one has staged them; empty where that is not known."""
 
@@ -174,7 +174,7 @@ class Stage:
             write_whole(self._note_path(number), sealed(_NOTE_FORMAT, _VERSION, rows))
 
     def noted(self, number: int) -> int:
-        """What was remembered with a cut; 0 if nothing was.
+        """The number that was remembered with a cut; 0 if none was.
 
         Raises:
             SinkError: the note is damaged.
@@ -412,7 +412,7 @@ def rewrite(path: Path, entries: Sequence[tuple[bytes, int]]) -> None:
 
 
 def way_out(folder: Path) -> str:
-    """How somebody gets on whose staged rows cannot be applied."""
+    """The advice for staged rows that cannot be applied."""
     return (
         f"viper staged show {folder} shows staged rows, and viper staged aside {folder} -O FILE puts them "
         "into a file"

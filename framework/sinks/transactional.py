@@ -75,7 +75,7 @@ class TransactionalSink(Sink):
     keeps_leftovers = True
     """Whether what a killed run without checkpoints had taken is applied when the next one starts."""
     form = "pickle"
-    """How entries are encoded, for those who read them without the sink."""
+    """The encoding of entries, for readers without the sink."""
 
     def __init__(self, staging: str | None = None) -> None:
         super().__init__()
@@ -88,7 +88,7 @@ class TransactionalSink(Sink):
         self._run = ""
         """The runs that go on with one another, of which this is one; empty where that is not known."""
         self._retry_secs = 0.0
-        """How long the target may be away."""
+        """The time for which the target may be away."""
         self._apply_failed = False
         self._has_set_out = False
         self._has_all = False
@@ -124,7 +124,7 @@ class TransactionalSink(Sink):
 
     @property
     def target(self) -> str:
-        """Where rows go, in words that are the same in every run that writes there.
+        """The target of rows, in words that are the same in every run that writes there.
 
         Staged rows and checkpoints keep it, and are not taken by a sink with another one. By default it is
         the name of the class, and a checksum of the arguments that the sink was made with.
@@ -134,7 +134,7 @@ class TransactionalSink(Sink):
 
     @property
     def layout(self) -> Mapping[str, Any]:
-        """How rows are written there, such as the names of columns, as JSON can hold it; see `choose`."""
+        """The layout of rows, such as the names of columns, as JSON can hold it; see `choose`."""
         return {}
 
     def takes_up(self, layout: Mapping[str, Any]) -> bool:

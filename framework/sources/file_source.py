@@ -129,7 +129,7 @@ class FileSource(PartitionedSpout):
 
     @property
     def has_times(self) -> bool:
-        """Whether there is a timestamp field."""
+        """True if there is a timestamp field."""
         return self._event_time is not None
 
     @property

@@ -13,7 +13,7 @@ from tests.portions import at_every_change
 from tests.rotation import determinism_seed
 
 DRAWN = 60
-"""How many variants of each topology those that are scaled are taken from."""
+"""The number of variants of each topology among which the scaled ones are drawn."""
 CASES = [(number, kind) for number in range(3) for kind in kinds()]
 NONE_TO_SCALE = {"gathered"}
 """Topologies without a bolt that can be scaled."""

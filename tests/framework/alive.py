@@ -1,4 +1,4 @@
-"""What ended runs have left in this process, while Python's collector of cycles does not run."""
+"""The objects that ended runs have left in this process, while Python's collector of cycles is off."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Alive:
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """How many there are of each class; those without any are left out."""
+        """The number of objects of each class; classes without any are left out."""
         return {name: len(made) for name, made in self._made.items() if len(made)}
 
     @contextlib.contextmanager
@@ -79,7 +79,7 @@ class Alive:
 
 
 def of_the_process() -> Mapping[str, object]:
-    """What this process has of the system, and what it has registered with others."""
+    """The resources of this process, and its registrations with others."""
     children = sorted(child.name for child in multiprocessing.active_children())
     return {
         "descriptors": sorted(_descriptors()),

@@ -85,7 +85,7 @@ class Plan:
     """Where the whole process group dies, and with it the process that leads the run: "leader" and "worker";
     empty if each worker process dies for itself."""
     alone: bool = False
-    """Whether the leader alone dies then; the others have to end by themselves."""
+    """True if the leader alone dies then; the others have to end by themselves."""
     suspends: bool = False
     """Whether the run is suspended then, and nothing dies."""
     after: str = ""
@@ -93,7 +93,7 @@ class Plan:
     plant: str = ""
     """A bug of `tests.kills.planted` for all worker processes."""
     is_swift: bool = False
-    """Whether most processes die before they have done what their predecessors had begun."""
+    """True if most processes die before they have done what their predecessors had begun."""
 
     @property
     def deaths(self) -> int:

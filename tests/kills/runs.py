@@ -63,7 +63,7 @@ class Case:
     """Settings in the place of drawn ones."""
     plant: str = ""
     is_swift: bool = False
-    """Whether workers are killed faster than they recover."""
+    """True if workers are killed faster than they recover."""
 
     def __str__(self) -> str:
         made = ", with checkpoints" if self.checkpoints else ""

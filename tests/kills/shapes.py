@@ -209,7 +209,7 @@ INSTEAD = {"stumbles": "remember", "stumbles in batches": "count batches", "stum
 SCALABLE = {op for op, (_, grouping) in BOLTS.items() if grouping == "fields" and op != "stateful"}
 SCALABLE.update(("windows of derived keys", "owns", "forward", "fan", "burst", "typed", "sorted", "map"))
 ANY = ("shuffle", "partial_key", "local_or_shuffle", "fields", "none")
-"""What a bolt without state may be fed by; one that is scaled has no partial key grouping."""
+"""The groupings that may feed a bolt without state; one that is scaled has no partial key grouping."""
 STATELESS = ["forward", "fan", "typed", "batches", "map"]
 KEYED = [op for op, (_, grouping) in BOLTS.items() if grouping in ("fields", "all")]
 

@@ -1,4 +1,4 @@
-"""Where each rule of a reference stands: the sentence of its source, or the word that it is a guess.
+"""The source of each rule of a reference: a sentence, or the word that the rule is a guess.
 
 A reference that the same hands wrote as the application repeats a rule that both have misread. So each rule
 names a sentence that others can read again, and a rule without one says that it is a guess.

@@ -55,7 +55,7 @@ class SpoutParts:
         return is_spout and self._plan.time is TimeMode.EVENT and holds_back(context.conf)
 
     def lateness(self, context: TaskContext, output: Output) -> Lateness | None:
-        """How far out of order its tuples may be; None where they come in order."""
+        """The lateness that its tuples may have; None where they come in order."""
         if not self.holds_back(context):
             return None
         return Lateness.configured(context.conf, [port.stream.name for port in output.ports])

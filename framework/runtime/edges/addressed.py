@@ -52,7 +52,7 @@ class AddressedEdge(Edge):
         self._keys = keys
         self._owners = owners_of(tasks, groups)
         self._chosen: list[Address] = []
-        """What `choose` has found for the tuples that come next."""
+        """The choices of `choose` for the tuples that come next."""
 
     may_refuse = True
 

@@ -35,7 +35,7 @@ class Edge(ABC):
     copies: bool = False
     """Whether one tuple may go to several tasks."""
     may_refuse: bool = False
-    """Whether it may be that no task can be chosen for a tuple."""
+    """True if it may be that no task can be chosen for a tuple."""
 
     def __init__(self, destinations: Sequence[Destination], mutates: bool) -> None:
         """
@@ -129,9 +129,9 @@ class SpreadEdge(Edge):
         super().__init__(destinations, mutates)
         self.may_refuse = may_refuse
         self._chosen: Targets | None = None
-        """What `choose` has found for the tuples that come next."""
+        """The choices of `choose` for the tuples that come next."""
         self._counts: Sequence[int] = ()
-        """Those of the router before that, if it counts."""
+        """The counts of the router before that, if it counts."""
         self.router = router
         """Chooses among the destinations."""
         self._grouping = grouping
@@ -223,7 +223,7 @@ class ChosenEdge(Edge):
         self.copies = copies
         self._choose = choose
         self._chosen: list[set[int]] = []
-        """What `choose` has found for the tuples that come next: a grouping is asked once for each."""
+        """The choices of `choose` for the tuples that come next: a grouping is asked once for each."""
         self._grouping = grouping
         self._index = _index_of(destinations)
 
@@ -287,7 +287,7 @@ class DirectEdge(Edge):
         self._named: Sequence[int] = ()
 
     def reaches(self, task: int) -> bool:
-        """Whether a task is one of the consumer's."""
+        """True if a task is one of the consumer's."""
         return task in self._index
 
     def name_tasks(self, named: Sequence[int]) -> None:

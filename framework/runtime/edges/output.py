@@ -46,7 +46,7 @@ class Port:
         return self.kept or bool(self.edges)
 
     def reaches(self, task: int) -> bool:
-        """Whether a task receives tuples of a direct stream that name it."""
+        """True if a task receives tuples of a direct stream that name it."""
         return any(isinstance(edge, DirectEdge) and edge.reaches(task) for edge in self.edges)
 
     def put(self, edge: Edge) -> None:
@@ -118,9 +118,9 @@ class Output:
         self._forest = forest
         self._scalable = tuple(router for _, router in self._counting() if isinstance(router, ScalableRouter))
         self.on_refused: OnRefused = raise_refused
-        """What deals with a tuple for which no task can be chosen."""
+        """The function that deals with a tuple for which no task can be chosen."""
         self.may_refuse = any(edge.may_refuse for port in self.ports for edge in port.edges)
-        """Whether it may be that no task can be chosen for a tuple."""
+        """True if it may be that no task can be chosen for a tuple."""
         outlets = [outlet for destination in destinations for outlet in destination.outlets]
         self._links = tuple(outlet for outlet in outlets if isinstance(outlet, Link))
         gates = [outlet for outlet in outlets if isinstance(outlet, Source)]

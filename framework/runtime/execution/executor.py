@@ -268,7 +268,7 @@ class Executor:
         self._wait()
 
     def _goes_on_later(self) -> bool:
-        """Whether any component is to be restarted after a pause, or to answer something."""
+        """True if any component is to be restarted after a pause, or to answer something."""
         return any(task.slot.is_gone or task.awaits_answers for task in self.tasks)
 
     def _wait(self) -> None:

@@ -298,7 +298,7 @@ class Host:
         return iter(self.component.tuples()) if is_generator_spout(self.cls) else None
 
     speaks_by_itself = False
-    """Whether the component emits and answers only when it is listened to, as a program does."""
+    """True if the component emits and answers only when it is listened to, as a program does."""
 
     def take_answers(self) -> None:
         """Take what a component has emitted and answered since, that speaks by itself."""

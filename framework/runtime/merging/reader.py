@@ -24,7 +24,7 @@ _Values = tuple[Row, "int | None"]
 
 
 class _Delivered:
-    """What was delivered last."""
+    """The position that was delivered last."""
 
     def __init__(self) -> None:
         self.begin()

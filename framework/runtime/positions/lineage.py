@@ -40,7 +40,7 @@ class Lineage:
         self.frontier = LEAST
         """The position below which no input will come."""
         self.until_us = UNTOLD
-        """How far event time comes at most by what producers have said, although positions lie behind it."""
+        """The latest event time that producers have announced, although positions lie behind it."""
         self._inputs = Positions()
         self._first = 0
         self._descent = Descent()

@@ -77,7 +77,7 @@ class PartitionFeed:
         self.waits = False
         """Whether the source had no rows for now when it was asked last."""
         self.has_read = False
-        """Whether the last `fill` has read rows, which are held back until later ones have come."""
+        """True if the last `fill` has read rows, which are held back until later ones have come."""
         self.said_us: int | None = None
         """The event time in microseconds before which no more comes, where that is known."""
         self._before = place
@@ -89,7 +89,7 @@ class PartitionFeed:
         self._floor = LEAST if place is None or self.ended else self.partition.floor_behind(place)
         self._blocks: Iterator[Block | Watermark | None] = iter(())
         self._has_no_more = False
-        """Whether the source has ended, so that no row is held back any more."""
+        """True if the source has ended, so that no row is held back any more."""
 
     def raise_to(self, floor: Position) -> None:
         """Leave out all rows below a position; to be called before `open`."""
@@ -117,7 +117,7 @@ class PartitionFeed:
         return UNKNOWN if self._raised else self._before
 
     def late_since(self, begun: Place | None) -> int:
-        """How many late rows came behind a place in the partition, of those that were brought so far.
+        """The number of late rows behind a place in the partition, of those that were brought so far.
 
         A late row counts where it stands in what is brought, not where it was read, so that each counts once
         wherever a process or a run goes on.

@@ -1,4 +1,4 @@
-"""How far out of order a spout's rows may come, and what becomes of those that come later than that."""
+"""The order of a spout's rows: how late they may come, and what becomes of later ones."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class Lateness:
-    """How far out of order a spout's tuples may be, and what becomes of those that are further."""
+    """The lateness that a spout's tuples may have, and what becomes of later ones."""
 
     slack_us: int
     """Microseconds of event time by which a tuple may be earlier than the latest before it."""
     drops: bool = False
-    """Whether late tuples are dropped."""
+    """True if late tuples are dropped."""
     late_port: int | None = None
     """The port of the stream that late tuples go to; None for none: unless they are dropped or admitted, they
     are an error."""
     admits: bool = False
-    """Whether late tuples go where the spout has got to, as if they were of that time."""
+    """True if late tuples go where the spout has got to, as if they were of that time."""
 
     @classmethod
     def configured(cls, conf: Mapping[str, Any], streams: Sequence[str]) -> Lateness:
-        """What a spout's configuration says of it; `streams` are the names of its streams."""
+        """The lateness by a spout's configuration; `streams` are the names of its streams."""
         slack_us = round(min(conf["viper.timestamp.slack"] * 1000, _LONGEST_US))
         late = conf["viper.timestamp.late"]
         port = None if late in (ERROR, DROP, ADMIT) else streams.index(late)
@@ -51,7 +51,7 @@ class Lateness:
 
     @property
     def refuses(self) -> bool:
-        """Whether a late tuple ends the run."""
+        """True if a late tuple ends the run."""
         return not (self.drops or self.admits) and self.late_port is None
 
 
@@ -74,9 +74,9 @@ class Reorder(Generic[Item]):
         self.frontier_us = AT_FRONTIER
         """Nothing earlier is let go any more: what comes with an earlier time is late."""
         self.has_ended = False
-        """Whether nothing is held any more."""
+        """True if nothing is held any more."""
         self.ready: deque[tuple[int, Item]] = deque()
-        """What was let go and not taken, in order, with its time."""
+        """The elements that were let go and not taken, in order, with their times."""
 
     def __len__(self) -> int:
         return len(self._held)
@@ -113,7 +113,7 @@ class Reorder(Generic[Item]):
         self._held = [(time_us, number, change(item)) for time_us, number, item in self._held]
 
     def save(self) -> Any:
-        """What is held, and how far time has come."""
+        """The elements that are held, and the time that has come."""
         return self.latest_us, self.frontier_us, self._count, sorted(self._held, key=lambda one: one[:2])
 
     def restore(self, noted: Any) -> None:
@@ -175,7 +175,7 @@ class PartitionOrder:
 
     @property
     def has_ready(self) -> bool:
-        """Whether `next_run` may give something."""
+        """True if `next_run` may give something."""
         return bool(self._order.ready)
 
     def add(self, run: Run) -> int | None:

@@ -33,8 +33,8 @@ class Frontier(NamedTuple):
     position: Position
     """No input below this will come; `LAST` or above once every source has brought all it has."""
     time_us: int
-    """How far event time came, in microseconds: a position does not say that which lies behind the input of
-    the sources, as behind all input, and at a cut that is further on."""
+    """The event time that has come, in microseconds. A position does not say it behind all input of the
+    sources, nor at a cut that is further on."""
     is_over: bool
     """Whether no input at all will come."""
 

@@ -1,4 +1,4 @@
-"""Where the input of a task ends, or a cut in it lies: what its component still has to answer."""
+"""The answers that a component still owes at the end of its input, or at a cut."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ class Awaited:
         self._closed_at_s: float | None = None
         """When the input of the program was closed."""
         self._given_up_at = -1
-        """How many tuples had been processed where they were waited for in vain, at the last cut."""
+        """The number of processed tuples at the last cut at which answers were waited for in vain."""
         self._has_ended = False
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the task waits."""
+        """True if the task waits."""
         return self._since_s is not None
 
     @property
@@ -76,11 +76,11 @@ class Awaited:
 
     @property
     def count(self) -> int:
-        """How many tuples are unanswered that nobody tracks."""
+        """The number of unanswered tuples that nobody tracks."""
         return len(self._slot.unanswered)
 
     def wants_turn(self, now_s: float) -> bool:
-        """Whether the task waits no more, or is to look."""
+        """True if the task waits no more, or is to look."""
         if self._since_s is None:
             return False
         return now_s >= self.due_at_s or not (self.count or self._slot.host.speaks_by_itself)
@@ -101,7 +101,7 @@ class Awaited:
         return True
 
     def _has_answered(self) -> bool:
-        """Whether there is nothing to wait for; a program is listened to meanwhile."""
+        """True if there is nothing to wait for; a program is listened to meanwhile."""
         if self._closed_at_s is not None:
             return True
         if self.count and self._given_up_at != self._context.counters.processed:
@@ -111,7 +111,7 @@ class Awaited:
         return True
 
     def _has_said_all(self) -> bool:
-        """Whether a program has heard of the end of its input, and has said what it had to say."""
+        """True if a program has heard of the end of its input, and has said what it had to say."""
         if self._slot.is_gone or not (self._slot.host.speaks_by_itself and self._may_end()):
             return True
         self._begin()
@@ -143,7 +143,7 @@ class Awaited:
     # -- at a cut
 
     def may_pass(self) -> bool:
-        """Where a checkpoint is made: whether the component has answered all below, or is not waited for."""
+        """True if the component has answered all below a checkpoint, or is not waited for."""
         host = self._slot.host
         if host.is_batching and not host.speaks_by_itself:  # it gathers, and answers when a batch is due
             return True

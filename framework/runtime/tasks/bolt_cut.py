@@ -120,7 +120,7 @@ class BoltCut:
         )
 
     def frontier(self, reached: Frontier) -> Frontier:
-        """How far the input has been processed at the cut, for a task whose input has come behind it.
+        """The position of processed input at the cut, for a task whose input has come behind it.
 
         All sources may end before the cut that was decided. Then no tick up to there is due, as in a run
         without cuts: event time has ended before. Windows up to there are due as at the end of all input,
@@ -141,7 +141,7 @@ class BoltCut:
 
     @property
     def place(self) -> Position:
-        """Where the cut is that all input below has come to."""
+        """The cut that all input below has come to."""
         assert self._place is not None
         return self._place
 

@@ -58,10 +58,10 @@ class Holdback:
         self._uncommitted = 0
         """Tuples that were emitted since the last commit."""
         self._committed_behind = LEAST
-        """What was placed last when the last commit was asked for."""
+        """The position that was placed last when the last commit was asked for."""
 
     def __len__(self) -> int:
-        """How many tuples are held."""
+        """The number of tuples that are held."""
         return len(self._order)
 
     @property
@@ -129,7 +129,7 @@ class Holdback:
         return True
 
     def save(self) -> Any:
-        """What is held, how far time has come, and how many were late; all that was let go has been taken."""
+        """The held tuples, the time, and the count of late ones; all that was let go has been taken."""
         return self._order.save(), self.tracked, self.late, self._mutable
 
     def restore(self, noted: Any) -> None:

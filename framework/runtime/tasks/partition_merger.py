@@ -34,7 +34,7 @@ class PartitionMerger:
         self._level = level
         self._lateness = lateness
         self._begun = dict(offsets)
-        """Where the run has begun in each partition, whatever other processes have brought of it since."""
+        """The place in each partition at which the run has begun, whatever was brought of it since."""
         self._offsets = dict(offsets)
         self._feeds: list[PartitionFeed] = []
         self._open_feeds: Sequence[PartitionFeed] = ()
@@ -148,7 +148,7 @@ class PartitionMerger:
 
     @property
     def has_read(self) -> bool:
-        """Whether the last `take` has read rows, which are held back until later ones have come."""
+        """True if the last `take` has read rows, which are held back until later ones have come."""
         return any(feed.has_read for feed in self._open_feeds)
 
     @property

@@ -34,7 +34,7 @@ class Processor(Protocol):
 
     @property
     def may_need_component(self) -> bool:
-        """Whether the rest of the slice may be for a component that is to be made anew."""
+        """True if the rest of the slice may be for a component that is to be made anew."""
 
     def begin(self, positions: Positions) -> None:
         """Tuples at these positions come next, in one or several calls of `process`."""
@@ -70,7 +70,7 @@ class TupleProcessor:
         self._first = 0
         """Index in there of the tuple that was loaded first."""
         self._loaded = 0
-        """How many were loaded."""
+        """The number of rows that were loaded."""
         if slot.state is not None:
             slot.state.tell_time_by(self._now)
 
@@ -81,7 +81,7 @@ class TupleProcessor:
 
     @property
     def may_need_component(self) -> bool:
-        """Whether any tuples of the slice are left."""
+        """True if any tuples of the slice are left."""
         return self._inbox.handed < self._loaded
 
     def begin(self, positions: Positions) -> None:

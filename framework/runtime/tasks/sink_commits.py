@@ -243,7 +243,7 @@ class CheckpointCommits(SinkCommits):
 
     @property
     def described(self) -> dict[str, object]:
-        """Where the sink writes, and how, as a checkpoint keeps it."""
+        """The target and the layout of the sink, as a checkpoint keeps them."""
         sink = self._found()
         return {"target": sink.target, "layout": dict(sink.layout)}
 

@@ -85,7 +85,7 @@ class SpoutAssigner:
         self._clock.resume(floor)
 
     def save(self) -> Any:
-        """Whether it brings repeats only, how far its clock is, and what is held back for its order."""
+        """The state of its order: whether it brings repeats only, its clock, and the tuples it holds back."""
         order = None if self._holdback is None else self._holdback.save()
         return self._has_brought_all, self._clock.save(), order
 
@@ -120,7 +120,7 @@ class SpoutAssigner:
 
     @property
     def puts_in_order(self) -> bool:
-        """Whether what is emitted is held back until it is in order."""
+        """True if what is emitted is held back until it is in order."""
         return self._holdback is not None
 
     def skip(self) -> None:
@@ -213,7 +213,7 @@ class SpoutAssigner:
         return _new(Emission, (taken.payload, taken.tags, made, bool(taken.notes)))
 
     def _taken_in_order(self) -> Taken:
-        """What was emitted; where tuples may come out of order, what need not be held back any more."""
+        """The tuples that were emitted, but for those that are held back for their order."""
         taken = self._taken()
         if self._holdback is None:
             return taken

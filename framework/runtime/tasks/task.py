@@ -106,7 +106,7 @@ class Task(ABC):
 
     @property
     def awaits_answers(self) -> bool:
-        """Whether all input is processed, and the component may still emit, as it has not answered all."""
+        """True if all input is processed, and the component may still emit, as it has not answered all."""
         return False
 
     @property
@@ -133,7 +133,7 @@ class Task(ABC):
 
     @abstractmethod
     def _ends_without_component(self, now_s: float) -> bool:
-        """Whether nothing comes any more that a component would be needed for which is to be made anew."""
+        """True if nothing comes any more that a component would be needed for which is to be made anew."""
 
     @abstractmethod
     def _wants_turn(self, now_s: float) -> bool:

@@ -70,7 +70,7 @@ class WorkerHandle:
         self.phase = Phase.STARTING
         """The last phase that it has completed."""
         self.has_begun: bool = before is not None and before.has_begun
-        """Whether it was asked to run, or one that it replaces was: what tasks have done may be out."""
+        """True if it was asked to run, or one that it replaces was: what tasks have done may be out."""
         self.gone = False
         """Whether it runs no more, and all that it has sent was read."""
         self.given_up = False
@@ -203,7 +203,7 @@ class WorkerHandle:
 
     @property
     def when(self) -> str:
-        """How far it had come, in words that follow what has ended it; empty while its tasks run."""
+        """The phase of its end, in words that follow the reason; empty while its tasks run."""
         if self.phase is Phase.STARTING:
             return "while its components were made and initialized"
         if not self.has_begun:

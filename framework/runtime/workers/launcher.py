@@ -147,7 +147,7 @@ class Launcher:
 
 
 def _advice(error: Exception) -> str:
-    """What helps, in words that follow the error."""
+    """The advice that follows the error."""
     if isinstance(error, ServerEndedError):
         return (
             ": something kills it, such as a system without memory, or it has no room for one process more "

@@ -87,7 +87,7 @@ class TakePlace:
     attempt: int
     """The number of times that its process was restarted, with this one."""
     has_run: bool
-    """Whether a process before it was asked to run its tasks."""
+    """True if a process before it was asked to run its tasks."""
     levels: Mapping[str, int]
     """Of the loggers, by name, as they are now."""
     environment: Mapping[str, str]

@@ -26,7 +26,7 @@ class Server:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it runs no more; it is left to `multiprocessing` to ask for its exit code."""
+        """True if it runs no more; it is left to `multiprocessing` to ask for its exit code."""
         if not hasattr(os, "waitid"):
             return False
         try:

@@ -43,7 +43,7 @@ class Job:
     attempt: int
     """The number of times that this worker's process was restarted."""
     has_run: bool
-    """Whether a process before it was asked to run its tasks."""
+    """True if a process before it was asked to run its tasks."""
     recording: RecordingPaths
     checkpoints: Path | None
     """Their folder; None where none are made."""

@@ -31,9 +31,9 @@ from framework.runtime.workers.standing_by import OF_STATE
 log = logging.getLogger("viperstorm.worker")
 
 TRIES = 3
-"""How many servers in a row may end while they start a process."""
+"""The number of servers in a row that may end while they start a process."""
 SCARCE: Final = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
-"""How a system says that it has no room for one process or file more."""
+"""The error numbers by which a system says that it has no room for one more process or file."""
 HASH_SEED = "0"
 """Python's hashes of texts are the same in all worker processes and runs, and so is the order of sets."""
 _TIDYING = "framework.tidying"

@@ -116,12 +116,12 @@ class Supervisor:
         self._standbys = self._launcher.standbys
         self._failures: list[ViperError] = []
         self._saved: dict[int, SavedTasks] = {}
-        """What the tasks of a worker have saved, by its index: in the first process that did so, as a second
-        one may not make those again that have ended."""
+        """The states that the tasks of a worker saved, by its index: of the first process that did so, as a
+        second one may not make those again that have ended."""
         self._is_running = False
-        """Whether processes were asked to run their tasks."""
+        """True if processes were asked to run their tasks."""
         self._close: Close | None = None
-        """How they were asked to close their components; None before that."""
+        """The command by which they were asked to close their components; None before that."""
         self._sent_stop = self._sent_abort = False
         self._sent_active = True
         self._deadline = DrainDeadline(stop, settings["viper.drain.timeout.secs"])

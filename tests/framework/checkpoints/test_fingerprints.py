@@ -592,7 +592,7 @@ class Lines(Spout):
 def helper(value):
     return {"x", "y", "z", value, str(Part())}
 def longer(one, other):
-    """What it says does not matter."""
+    """Its words do not matter."""
     return max(one, other, LIMIT, len(helper(one)))
 builder = StreamBuilder()
 lines = builder.new_stream(Lines)

@@ -174,7 +174,7 @@ def test_files_want_as_many_tasks(tmp_path: Path) -> None:
 @pytest.mark.parametrize("tasks", [1, 3])
 @pytest.mark.parametrize("kind", ["table", "file"])
 def test_a_renamed_topology_goes_on(kind: str, tasks: int, tmp_path: Path) -> None:
-    """What a sink has applied is known by its target, whatever the topology's file is called."""
+    """The target tells what a sink has applied, whatever the topology's file is called."""
 
     def sink() -> TransactionalSink:
         return (

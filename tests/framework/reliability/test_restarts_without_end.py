@@ -1,4 +1,4 @@
-"""What Storm restarts without end is restarted so here, after pauses that hold in a drain, too."""
+"""Components that Storm restarts without end are so here, after pauses that hold in a drain, too."""
 
 from __future__ import annotations
 

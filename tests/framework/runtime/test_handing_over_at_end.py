@@ -180,7 +180,7 @@ def test_windows_behind_the_last_row_come_through(
 
 
 def promise_event_time(self: BoltCut, reached: Frontier) -> Position:
-    """Who stands at a cut promises no more than event time has come to."""
+    """A task that stands at a cut promises no more than event time has come to."""
     return Position(self.frontier(reached).time_us, 2**64 - 1, 2**64 - 1)
 
 

@@ -32,7 +32,7 @@ from tests.framework.runtime.workers.running import INLINE, PROCESSES, Workers, 
 __all__ = ["script"]
 
 WORK_S = 0.1
-"""What an answer takes. No verdict hangs on it: without the mend nothing, or little, comes in that time."""
+"""The time that an answer takes. No verdict hangs on it: without the wait nothing, or little, comes."""
 ALL = sorted((n,) for n in range(COUNT))
 
 

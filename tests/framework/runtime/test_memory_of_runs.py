@@ -272,7 +272,7 @@ CASES = [("inline", name) for name in INLINE] + [(kind, name) for kind in KINDS 
 
 
 def left_by(way: Callable[[], object]) -> tuple[dict[str, int], dict[str, tuple[object, object]]]:
-    """What one more run leaves while its result is kept: objects, and what has changed of the process."""
+    """The objects that one more run leaves while its result is kept, and the changes of the process."""
     alive = Alive()
     way()  # what the first one leaves is there once: caches, modules, the server of processes
     with alive.watching():
@@ -285,7 +285,7 @@ def left_by(way: Callable[[], object]) -> tuple[dict[str, int], dict[str, tuple[
 
 
 HUSKS = {"Run", "TaskCollector"}
-"""What may be kept by whoever keeps an ended run, its error, or a component: they have let go of all else."""
+"""The classes that may live on with an ended run, its error, or a component that somebody keeps."""
 
 
 @pytest.mark.parametrize(("kind", "name"), at_every_change(CASES, len(CASES) - len(WAYS) + 3), ids=str)

@@ -323,7 +323,7 @@ def test_values_that_it_takes(column: Any, value: object) -> None:
 
 
 def missing() -> str:
-    """What a server of its own lacks; empty if it can be started."""
+    """The reason why no server can be started; empty if one can."""
     if shutil.which("pg_ctl") is None or shutil.which("initdb") is None:
         return "pg_ctl and initdb are not there"
     if os.geteuid() == 0 and shutil.which("setpriv") is None:

@@ -27,10 +27,10 @@ Row = tuple[int, str, int]
 
 
 class Expected(NamedTuple):
-    """What must come of files."""
+    """The rows that must come of files."""
 
     rows: list[Row]
-    """Those in time."""
+    """The rows in time."""
     late: list[Row]
     all: list[Row]
     """Both, in one order."""
@@ -48,7 +48,7 @@ def drawn(seed: int, files: int = 3, count: int = 300, jitter: int = 60) -> list
 
 
 def expected(files: Sequence[Sequence[Row]], slack: int) -> Expected:
-    """What must come of files by a slack in milliseconds."""
+    """The rows that must come of files by a slack in milliseconds."""
     places = []
     for file, rows in enumerate(files):
         latest = rows[0][0]
@@ -94,7 +94,7 @@ def source(kind: str, path: str, **options: Any) -> FileSource:
 
 
 def line_of(kind: str, path: str, file: int, number: int) -> str:
-    """Where a message says that a row stands."""
+    """The place of a row, as a message says it."""
     if kind.startswith("parquet"):
         return f"{path}/{file}.data, row {number + 1}"
     return f"{path}/{file}.data:{number + 1 + kind.startswith('csv')}"

@@ -1,4 +1,4 @@
-"""What a run refuses before it starts, validation has said, by the configuration and options of that run."""
+"""Validation says all that a run refuses before it starts, by the configuration and options of that run."""
 
 from __future__ import annotations
 
@@ -87,9 +87,9 @@ class Case:
     checkpoints: bool = False
     subscribed: str = ""
     says: str = ""
-    """What is refused; empty for nothing."""
+    """The refused things; empty for none."""
     is_warned: bool = False
-    """Whether that depends on how it is run, and so is but a warning."""
+    """True if that depends on how it is run, and so is but a warning."""
 
     def built(self) -> TopologyBuilder:
         builder = TopologyBuilder()

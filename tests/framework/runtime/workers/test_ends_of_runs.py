@@ -305,7 +305,7 @@ def test_nor_where_one_dies_that_has_been_suspended(recovery: str, tmp_path: Pat
 
 
 def test_a_source_that_begins_anew_does_so_where_the_run_has_begun(tmp_path: Path) -> None:
-    """What was brought before the checkpoint does not come twice."""
+    """Tuples that came before the checkpoint do not come twice."""
     before = summed(tmp_path, "best", os.getpid(), {"checkpoints": tmp_path / "kept"}).emitted
     report = summed(tmp_path, "best", 0, {"start": tmp_path / "kept"}, stumbles=150)
     assert report.twice == ("sums", "sink") and 0 < report.again <= 150 - before + 1
