@@ -8,6 +8,7 @@ it reads. Two versions of Python compile the same code to other digests.
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import enum
 import functools
@@ -43,6 +44,10 @@ _NO_CODE: Final = frozenset(
 )
 """Names in a class that say nothing of what it does."""
 _CONSTANTS: Final = (type(None), bool, int, float, complex, str, bytes)
+_CHANGED: Final = (dict, list, set, bytearray, collections.deque)
+"""Classes of globals that a program may change while it runs: these are constants if their names say so."""
+_OF_CALLS: Final = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+"""The flags of code that say how a function is called."""
 _SHOWN: Final = 300
 """Characters of a value that are shown."""
 _LONG: Final = 200
@@ -142,6 +147,8 @@ def _plain(value: Any, around: Around) -> Plain:
         return {IS: "bytes", DIGEST: hashlib.blake2b(bytes(value), digest_size=8).hexdigest()}
     if isinstance(value, PurePath):
         return str(value)
+    if isinstance(value, re.Pattern):  # whose text is cut off
+        return {IS: "pattern", "pattern": _plain(value.pattern, around), "flags": value.flags}
     if id(value) in around:
         return "itself"
     around = (*around, id(value))
@@ -214,7 +221,13 @@ def _is_builtin(cls: type) -> bool:
 
 def _is_function(value: Any) -> bool:
     kinds = types.FunctionType | types.MethodType | functools.partial | _OF_C
-    return isinstance(value, kinds) or _wrapped(value) is not None
+    return isinstance(value, kinds) or _wrapped(value) is not None or _is_named(value)
+
+
+def _is_named(value: Any) -> bool:
+    """True if a value has a name, can be called, and is of an installed class, such as NumPy's `ufunc`."""
+    named = isinstance(getattr(value, "__name__", None), str) and callable(value)
+    return named and not isinstance(value, type) and _is_installed(type(value).__module__)
 
 
 def _wrapped(value: Any) -> Any:
@@ -258,8 +271,13 @@ class _Digest:
 
     def add(self, value: Any) -> None:
         """Add a class, a function, or any value."""
-        if isinstance(value, staticmethod | classmethod | types.MethodType):
+        if isinstance(value, types.MethodType):
             self.add(value.__func__)
+            self._add_owner(value.__self__)
+        elif isinstance(value, staticmethod | classmethod):
+            self.add(value.__func__)
+        elif isinstance(value, functools.cached_property):
+            self.add(value.func)
         elif isinstance(value, property):
             for function in (value.fget, value.fset, value.fdel):
                 self.add(function)
@@ -274,13 +292,22 @@ class _Digest:
             self._note(value.__name__)
         elif isinstance(value, _OF_C):
             self._note(name_of(value))
+            self._add_owner(getattr(value, "__self__", None))
         elif _wrapped(value) is not None:
             self.add(_wrapped(value))
+        elif _is_named(value):
+            self._note(name_of(value))
         else:
             self._note(self._plain(value))
 
     def _plain(self, value: Any) -> Plain:
         return _plain(value, (*self._around, *self._seen))
+
+    def _add_owner(self, owner: Any) -> None:
+        """Add the object that a method belongs to, which its code reads, unless that is the framework's."""
+        is_module = isinstance(owner, types.ModuleType)
+        if owner is not None and not is_module and not is_ours(type(owner).__module__):
+            self.add(owner)
 
     def _once(self, value: Any, add: Callable[[Any], None]) -> None:
         if id(value) not in self._seen:
@@ -304,6 +331,9 @@ class _Digest:
             return
         self._add_code(function.__code__, function.__globals__)
         self._note(self._plain([*(function.__defaults__ or ()), function.__kwdefaults__ or {}]))
+        for cls, chosen in getattr(function, "registry", {}).items():  # of `functools.singledispatch`
+            self._note(name_of(cls))
+            self.add(chosen)
         for cell in function.__closure__ or ():
             try:
                 self.add(cell.cell_contents)
@@ -312,6 +342,8 @@ class _Digest:
 
     def _add_code(self, code: types.CodeType, names: Mapping[str, Any]) -> None:
         self._hash.update(code.co_code)
+        counts = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount
+        self._note([*counts, code.co_flags & _OF_CALLS])
         self._note([*code.co_names, "|", *code.co_varnames, "|", *code.co_freevars])
         documented = code.co_name != "<lambda>" and code.co_consts[:1] and isinstance(code.co_consts[0], str)
         for constant in code.co_consts[1:] if documented else code.co_consts:
@@ -320,18 +352,28 @@ class _Digest:
             else:
                 self._note([type(constant).__name__, self._plain(constant)])
         for name in code.co_names:
-            self._add_global(names.get(name), code.co_names)
+            self._add_global(name, names.get(name), code.co_names)
 
-    def _add_global(self, value: Any, names: Sequence[str]) -> None:
-        """Add what a global name stands for, if that is the project's; of a module, what else is named."""
+    def _add_global(self, name: str, value: Any, names: Sequence[str]) -> None:
+        """Add the value of a global name, if it is the project's; of a module, the values of other names.
+
+        A list or a dictionary may be changed by the program, and would then differ without a change of the
+        code. So it counts where its name is one of a constant, in capitals.
+        """
         if isinstance(value, types.ModuleType):
-            if not is_ours(value.__name__) and not _is_installed(value.__name__):
-                for name in names:
-                    self._add_global(vars(value).get(name), ())
-        elif isinstance(value, types.FunctionType | type):
-            self.add(value)
+            is_others = is_ours(value.__name__) or _is_installed(value.__name__)
+            if not is_others and id(value) not in self._seen:
+                self._seen.add(id(value))
+                for other in names:
+                    self._add_global(other, vars(value).get(other), names)
+                self._seen.discard(id(value))
         elif isinstance(value, _CONSTANTS):
             self._note(plain(value))
+        else:
+            is_fixed = name.isupper() or not isinstance(value, _CHANGED)
+            is_code = isinstance(value, type) or _is_function(value)
+            if is_code or (is_fixed and not is_ours(type(value).__module__)):
+                self.add(value)
 
     def _note(self, value: Plain) -> None:
         self._hash.update(_text(value).encode() + b"\n")
