@@ -37,16 +37,17 @@ def list_stages(path: Path, as_json: bool) -> None:
 
     found = []
     for folder in stages_in(path):
-        label, (rows, damage) = StagedRows(folder).label, told_rows(folder)
+        stage, (rows, damage) = StagedRows(folder), told_rows(folder)
+        label = stage.label
         found.append(
             {
                 "folder": str(folder),
-                "topology": label.topology,
-                "component": label.component,
-                "task": label.index,
-                "target": label.target,
+                "topology": None if label is None else label.topology,
+                "component": None if label is None else label.component,
+                "task": None if label is None else label.index,
+                "target": None if label is None else label.target,
                 "rows": rows,
-                "damage": damage,
+                "damage": "; ".join(filter(None, (stage.damage, damage))),
             }
         )
     if as_json:
@@ -63,10 +64,17 @@ def list_stages(path: Path, as_json: bool) -> None:
 @_as_json
 def show(folder: Path, limit: int, as_json: bool) -> None:
     """Show the rows in FOLDER, by their numbers."""
+    from framework.errors import SinkError
     from framework.sinks.staged_rows import StagedRows
 
     rows = StagedRows(folder)
-    shown = list(itertools.islice(enumerate(rows.rows(), 1), limit + 1))
+    shown: list[tuple[int, Any]] = []
+    damage: SinkError | None = None
+    try:
+        for numbered in itertools.islice(enumerate(rows.rows(), 1), limit + 1):
+            shown.append(numbered)
+    except SinkError as error:  # the rows before it are shown all the same
+        damage = error
     if as_json:
         click.echo("\n".join(rows.line(row) for _, row in shown[:limit]))
     else:
@@ -76,6 +84,10 @@ def show(folder: Path, limit: int, as_json: bool) -> None:
         click.echo("\n".join(table(("row", *names), cells)))
     if len(shown) > limit:
         note(f"there are more than {limit} rows: see --limit, or viper staged aside")
+    if rows.damage:
+        note(rows.damage)
+    if damage is not None:
+        raise damage
 
 
 @staged.command()
@@ -100,7 +112,9 @@ def aside(folder: Path, output: Path, numbers: tuple[int, ...]) -> None:
         except BaseException:
             output.unlink()
             raise
-    note(f"{done.rows:,} rows of {rows.label.target} are in {output} now, and no longer in {folder}")
+    note(f"{done.rows:,} rows of {rows.target} are in {output} now, and no longer in {folder}")
+    if rows.damage and numbers:
+        note(f"the label of {folder} is damaged: the rows that are left are applied by nobody")
     for path in done.damaged:
         note(f"{path} was damaged: the rows that could be read are in {output}")
 

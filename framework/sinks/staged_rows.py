@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import marshal
 import os
@@ -13,7 +14,17 @@ from typing import NamedTuple, TextIO
 
 from framework.errors import SinkError
 from framework.sinks.sink import Row
-from framework.sinks.staging import Label, entries_in, files_in, has_rows, label_of, locked, rewrite
+from framework.sinks.staging import (
+    LABEL,
+    DamagedLabelError,
+    Label,
+    entries_in,
+    files_in,
+    has_rows,
+    label_of,
+    locked,
+    rewrite,
+)
 
 _OF_FILES = "bytes"
 
@@ -30,27 +41,39 @@ class StagedRows:
     """The rows in a folder of a sink.
 
     Args:
-        folder: the folder; it has a label.
+        folder: the folder; it has a label, perhaps a damaged one.
 
     Raises:
-        SinkError: it has none, or that is damaged.
+        SinkError: it has none.
     """
 
     def __init__(self, folder: Path) -> None:
-        label = label_of(folder)
-        if label is None:
+        self.folder = folder
+        self.label: Label | None = None
+        """For whom the rows were staged; None where the label is damaged."""
+        self.damage = ""
+        """What is wrong with the label, or an empty text."""
+        try:
+            self.label = label_of(folder)
+        except DamagedLabelError as error:
+            self.damage = str(error)
+        if self.label is None and not self.damage:
             raise SinkError(
                 f"{folder} is no folder of staged rows: it has no label.json; see viper staged ls"
             )
-        self.folder = folder
-        self.label: Label = label
+        self._form = _form_in(folder) if self.label is None else self.label.form
 
     @property
     def names(self) -> Sequence[str]:
-        """The names of the values of a row; empty if only the sink knows them."""
-        if self.label.form == _OF_FILES:
+        """The names of the values of a row; empty if only the sink knows them, or the label is damaged."""
+        if self._form == _OF_FILES:
             return ["line"]
-        return list(self.label.layout.get("columns", ()))
+        return [] if self.label is None else list(self.label.layout.get("columns", ()))
+
+    @property
+    def target(self) -> str:
+        """For what the rows were staged, as far as the label tells."""
+        return "an unknown target" if self.label is None else self.label.target
 
     def rows(self) -> Iterator[Row]:
         """All rows, in the order in which they were taken.
@@ -72,7 +95,8 @@ class StagedRows:
     def set_aside(self, numbers: Collection[int], output: TextIO) -> SetAside:
         """Write rows to a file, and then take them out of the folder.
 
-        Cuts of runs with checkpoints stay, without these rows, so that such a run can go on.
+        Cuts of runs with checkpoints stay, without these rows, so that such a run can go on. A damaged label
+        goes with the last row, so that the next run can use the folder.
 
         Args:
             numbers: of the rows, counted from 1 in the order of `rows`; all if it is empty.
@@ -111,6 +135,8 @@ class StagedRows:
             output.flush()
             os.fsync(output.fileno())
             damaged = [self._kept(path, entries, Path(output.name)) for path, entries in kept]
+            if self.damage and not has_rows(self.folder):
+                (self.folder / LABEL).unlink()
         return SetAside(written, [path for path in damaged if path is not None])
 
     def _kept(self, path: Path, entries: list[tuple[bytes, int]] | None, output: Path) -> Path | None:
@@ -126,7 +152,7 @@ class StagedRows:
         return None
 
     def _decoded(self, entry: bytes) -> Sequence[Row]:
-        form = self.label.form
+        form = self._form
         if form == "marshal":
             return list(marshal.loads(entry))
         if form == _OF_FILES:
@@ -141,19 +167,53 @@ class StagedRows:
             return [({"pickle": base64.b64encode(entry).decode()},)]
 
     def _encoded(self, rows: Sequence[Row]) -> bytes:
-        if self.label.form == "marshal":
+        if self._form == "marshal":
             return marshal.dumps(list(rows), 4)
-        if self.label.form == "pickle":
+        if self._form == "pickle":
             return pickle.dumps(list(rows), protocol=pickle.HIGHEST_PROTOCOL)
-        raise SinkError(f"rows for {self.label.target} are staged many at once: leave out --row")
+        raise SinkError(f"rows for {self.target} are staged many at once: leave out --row")
 
 
 def stages_in(path: Path) -> Iterator[Path]:
     """The folders with staged rows at a path, and up to two below it."""
     for pattern in ("", "*", "*/*"):
         for folder in sorted(path.glob(pattern)) if pattern else [path]:
-            if (folder / "label.json").is_file() and has_rows(folder):
+            if (folder / LABEL).is_file() and (has_rows(folder) or _has_damaged_label(folder)):
                 yield folder
+
+
+def _has_damaged_label(folder: Path) -> bool:
+    """True if the label of a sink's folder cannot be read; others may have files of that name."""
+    if not (folder / "lock").is_file():
+        return False
+    try:
+        label_of(folder)
+    except DamagedLabelError:
+        return True
+    return False
+
+
+def _form_in(folder: Path) -> str:
+    """How the entries in a folder are encoded, as far as the first one that is whole shows it."""
+    for path in files_in(folder):
+        with contextlib.suppress(SinkError):
+            for entry, rows in entries_in(path):
+                return _form_of(entry, rows)
+    return _OF_FILES
+
+
+def _form_of(entry: bytes, rows: int) -> str:
+    """How an entry of so many rows is encoded: the first bytes of the binary forms stand in no text."""
+    if entry[8:12] == b"\xff\xff\xff\xff" and int.from_bytes(entry[:8], "little") == len(entry) - 8:
+        return "arrow"
+    if entry.startswith(b"\x80"):  # as each pickle since protocol 2
+        return "pickle"
+    if entry[:1] in (b"[", b"\xdb") and int.from_bytes(entry[1:5], "little") == rows:
+        with contextlib.suppress(Exception):  # a text that begins like a list of as many values
+            found = marshal.loads(entry)
+            if isinstance(found, list) and len(found) == rows:
+                return "marshal"
+    return _OF_FILES
 
 
 def _told(value: object) -> object:

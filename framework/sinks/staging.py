@@ -37,7 +37,7 @@ _BEFORE: Final = _HEAD.size + _SEAL.size
 _CUT = ".cut"
 _EAGER = ".eager"
 _NOTE = ".left-out"
-_LABEL: Final = "label.json"
+LABEL: Final = "label.json"
 _FORMAT: Final = "viperstorm-stage"
 _NOTE_FORMAT: Final = "viperstorm-left-out"
 _VERSION: Final = 1
@@ -67,6 +67,10 @@ class Label:
 
 class InUseError(SinkError):
     """A folder that another run has open."""
+
+
+class DamagedLabelError(SinkError):
+    """A folder of which nobody can read for whom its rows were staged."""
 
 
 class Stage:
@@ -111,7 +115,7 @@ class Stage:
         """Say for whom the rows are that come next; it is on disk when it returns."""
         if label != self.label:
             with _explained(self.folder):
-                write_whole(self.folder / _LABEL, sealed(_FORMAT, _VERSION, asdict(label), indent=1))
+                write_whole(self.folder / LABEL, sealed(_FORMAT, _VERSION, asdict(label), indent=1))
             self.label = label
 
     def append(self, entry: bytes, rows: int) -> None:
@@ -334,15 +338,16 @@ def label_of(folder: Path) -> Label | None:
     """For whom the rows in a folder were staged; None where nobody has said so.
 
     Raises:
-        SinkError: the label is damaged.
+        DamagedLabelError: the label is damaged.
     """
-    path = folder / _LABEL
+    path = folder / LABEL
     try:
         return Label(**unsealed(path.read_bytes(), _FORMAT, _VERSION))
     except FileNotFoundError:
         return None
     except SealError as error:
-        raise SinkError(f"{path} {error}: {way_out(folder)}") from None
+        rest = way_out(folder) if has_rows(folder) else f"no rows are staged there, so remove {folder}"
+        raise DamagedLabelError(f"{path} {error}: {rest}") from None
 
 
 def is_in_use_here(folder: Path) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -88,7 +89,7 @@ def statements(path: Path, *texts: str) -> list[Any]:
 def staged_in(path: Path) -> list[tuple[str, list[Row]]]:
     """The targets of staged rows, and the rows."""
     folders = sorted(label.parent for label in path.rglob("label.json"))
-    found = [(StagedRows(folder).label.target, list(StagedRows(folder).rows())) for folder in folders]
+    found = [(StagedRows(folder).target, list(StagedRows(folder).rows())) for folder in folders]
     return [(target, rows) for target, rows in found if rows]
 
 
@@ -561,6 +562,76 @@ class TestWayOut:
         assert "are staged many at once: leave out --row" in str(refused.exception) + refused.stderr
         assert viper("aside", folder, "-O", tmp_path / "aside").exit_code == ExitCode.OK
         assert [json.loads(line) for line in (tmp_path / "aside").read_text().splitlines()] == expected[kind]
+
+    @pytest.mark.parametrize("how", ["a byte", "emptied", "newer"])
+    @pytest.mark.parametrize("kind", ["sqlite", "sqlalchemy", "own", "json", "csv", "text", "parquet"])
+    def test_a_damaged_label_hides_no_rows(self, kind: str, how: str, tmp_path: Path) -> None:
+        rows = [("[ea", -1), ("cake", 2)]
+        left = begun(SINKS[kind](tmp_path), eager=True)
+        left.resume(None)
+        left.consume(rows[:1])
+        left.consume(rows[1:])
+        left._open_stage.close()
+        (label,) = tmp_path.rglob("label.json")
+        data = label.read_bytes()
+        head = data.partition(b"\n")
+        damaged = {"a byte": data[:-3] + b"?" + data[-2:], "emptied": b""}
+        label.write_bytes(damaged.get(how, head[0].replace(b" 1 ", b" 2 ") + head[1] + head[2]))
+        (listed,) = json.loads(viper("ls", tmp_path, "--json").stdout)
+        folder = label.parent
+        assert listed["folder"] == str(folder) and listed["rows"] == 2 and listed["target"] is None
+        assert f"viper staged aside {folder} -O FILE" in listed["damage"]
+        assert str(folder) in viper("ls", tmp_path).stdout
+        with pytest.raises(SinkError) as refused:
+            begun(SINKS[kind](tmp_path), eager=True)
+        assert f"viper staged show {folder}" in str(refused.value)
+        expected: list[Any] = {
+            "json": [{"line": '{"word": "[ea", "n": -1}'}, {"line": '{"word": "cake", "n": 2}'}],
+            "csv": [{"line": "[ea,-1"}, {"line": "cake,2"}],
+            "text": [{"line": "[ea\t-1"}, {"line": "cake\t2"}],
+        }.get(kind, [list(row) for row in rows])
+        shown_rows = viper("show", folder, "--json")
+        assert shown_rows.exit_code == ExitCode.OK and "label.json" in shown_rows.stderr
+        assert [json.loads(line) for line in shown_rows.stdout.splitlines()] == expected
+        assert viper("show", folder).exit_code == ExitCode.OK
+        aside = viper("aside", folder, "-O", tmp_path / "aside")
+        assert aside.exit_code == ExitCode.OK and "2 rows of an unknown target are in" in aside.stderr
+        assert [json.loads(line) for line in (tmp_path / "aside").read_text().splitlines()] == expected
+        assert "no rows are staged in" in viper("ls", tmp_path).stderr
+        put(SINKS[kind](tmp_path), [("fine", 4)], ["word", "n"], name="tested")
+
+    def test_a_damaged_label_without_rows(self, tmp_path: Path) -> None:
+        left = begun(SINKS["sqlite"](tmp_path), eager=True)
+        left._open_stage.close()
+        (label,) = tmp_path.rglob("label.json")
+        label.write_bytes(label.read_bytes()[:-3])
+        told = f"no rows are staged there, so remove {label.parent}"
+        (listed,) = json.loads(viper("ls", tmp_path, "--json").stdout)
+        assert listed["rows"] == 0 and told in listed["damage"]
+        with pytest.raises(SinkError, match="no rows are staged there, so remove") as refused:
+            begun(SINKS["sqlite"](tmp_path), eager=True)
+        assert told in str(refused.value)
+        shutil.rmtree(label.parent)
+        put(SINKS["sqlite"](tmp_path), [("fine", 4)], ["word", "n"], name="tested")
+
+    def test_a_label_of_something_else_is_not_listed(self, tmp_path: Path) -> None:
+        (tmp_path / "other").mkdir()
+        (tmp_path / "other" / "label.json").write_text("{}")
+        assert "no rows are staged in" in viper("ls", tmp_path).stderr
+
+    def test_rows_before_damage_are_shown(self, tmp_path: Path) -> None:
+        left = begun(SINKS["sqlite"](tmp_path), eager=True)
+        left.resume(None)
+        for row in rows_between(0, 3):
+            left.consume([row])
+        left._open_stage.close()
+        (path,) = tmp_path.rglob("open.eager")
+        path.write_bytes(path.read_bytes()[:-1] + b"?")
+        found = viper("show", path.parent, "--json")
+        expected = [{"word": word, "n": n} for word, n in rows_between(0, 2)]
+        assert [json.loads(line) for line in found.stdout.splitlines()] == expected
+        assert found.exit_code != ExitCode.OK
+        assert "is damaged behind its first" in str(found.exception) + found.stderr
 
     def test_values_that_json_does_not_know(self, tmp_path: Path) -> None:
         import base64
