@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from framework.components.tuple import Tuple
 from framework.errors import EmitError
+from framework.runtime.edges.values import shown
 from viper.hashing import group_of_hash, hashes_of_rows, task_of_group
 from viper.payload import Row
 from viper.state import token_of
@@ -74,9 +75,9 @@ class KeysOfRows:
             if len(set(hashes)) < len(keys):  # else no two of them are equal, which tokens would cost 350 ns
                 keys = list({token_of(key): key for key in keys}.values())
                 hashes = _hashes(keys)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise EmitError(
-                f"{self._described}: keys() raised {type(error).__name__} for {row!r:.300}: {error}"
+                f"{self._described}: keys() raised {type(error).__name__} for {shown(row)}: {error}"
             ) from error
         groups = [group_of_hash(hashed, self._groups) for hashed in hashes]
         order = sorted(range(len(keys)), key=groups.__getitem__)

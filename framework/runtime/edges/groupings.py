@@ -19,6 +19,7 @@ from typing import Any
 from framework.errors import EmitError
 from framework.routing.router import CountingRouter, Router, Targets
 from framework.runtime.edges.destination import Destination
+from framework.runtime.edges.values import shown
 from viper.jumbo import Emission
 from viper.payload import Payload, Row
 from viper.position import Positions
@@ -160,7 +161,7 @@ class SpreadEdge(Edge):
             self._counts = self.router.save()
         try:
             self._chosen = self._found(payload)
-        except (TypeError, ValueError):
+        except Exception:  # a key's own methods may raise whatever they like
             pass  # for one of them, or for several: that is found out outside of this error
         else:
             return {}
@@ -179,8 +180,8 @@ class SpreadEdge(Edge):
         for index, row in enumerate(rows):
             try:
                 self.router.targets([row])
-            except (TypeError, ValueError) as error:
-                refused[index] = _refusal(f"{self._grouping}: {error}; tuple: {row!r:.300}", error)
+            except Exception as error:
+                refused[index] = _refusal(f"{self._grouping}: {_raised(error)}; tuple: {shown(row)}", error)
         if isinstance(self.router, CountingRouter):
             self._chosen = None  # and `leave_out` has the counts go back
         else:  # where a row lies may decide on its target, so another one takes the place of a refused one
@@ -256,14 +257,14 @@ class ChosenEdge(Edge):
     def _targets(self, row: Row) -> set[int]:
         try:
             tasks = list(self._choose(row))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise EmitError(
-                f"{self._grouping}: choose_tasks raised {type(error).__name__} for {row!r:.300}: {error}"
+                f"{self._grouping}: choose_tasks raised {type(error).__name__} for {shown(row)}: {error}"
             ) from error
         targets = {self._target(task, row) for task in tasks}
         if len(targets) > 1 and not self.copies:
             raise EmitError(
-                f"{self._grouping}: choose_tasks returned tasks {tasks} for {row!r:.300}: expected one "
+                f"{self._grouping}: choose_tasks returned tasks {tasks} for {shown(row)}: expected one "
                 "at most, as the grouping's class says copies = False"
             )
         return targets
@@ -273,7 +274,7 @@ class ChosenEdge(Edge):
             return self._index[task]
         except (KeyError, TypeError):
             raise EmitError(
-                f"{self._grouping}: choose_tasks returned task {task!r} for {row!r:.300}: "
+                f"{self._grouping}: choose_tasks returned task {task!r} for {shown(row)}: "
                 f"expected ids out of {sorted(self._index)}"
             ) from None
 
@@ -299,6 +300,11 @@ class DirectEdge(Edge):
         index = self._index
         targets = ((index[task],) if task in index else () for task in self._named)
         return _parts(self.destinations, targets)
+
+
+def _raised(error: Exception) -> str:
+    """The message of an error, with its class if that is none of those by which hashing refuses a key."""
+    return str(error) if isinstance(error, TypeError | ValueError) else f"{type(error).__name__}: {error}"
 
 
 def _refusal(message: str, cause: Exception) -> EmitError:

@@ -16,6 +16,14 @@ from viper.values import copy_of
 _SAME_IN_JSON = frozenset((bool, int, str, type(None)))
 
 
+def shown(value: Any) -> str:
+    """The text of a value for messages, also if the value raises when it is asked for its text."""
+    try:
+        return f"{value!r:.300}"
+    except Exception as error:
+        return f"a {type(value).__qualname__} whose text raises {type(error).__name__}"
+
+
 def snapshot(value: Any) -> Any:
     """A value that nobody else can change: itself if it is immutable, else a copy.
 
@@ -26,7 +34,7 @@ def snapshot(value: Any) -> Any:
         return copy_of(value)
     except Exception as error:
         raise EmitError(
-            f"cannot carry {value!r:.200}, a {type(value).__qualname__}, to another component: {error}; "
+            f"cannot carry {shown(value)}, a {type(value).__qualname__}, to another component: {error}; "
             "emit values that pickle can carry"
         ) from error
 
@@ -48,6 +56,6 @@ def as_json(value: Any) -> Any:
         return json.loads(simplejson.dumps(value, namedtuple_as_object=False, allow_nan=False))
     except Exception as error:
         raise EmitError(
-            f"JSON cannot carry {value!r:.200}, a {type(value).__qualname__}: {error}; "
+            f"JSON cannot carry {shown(value)}, a {type(value).__qualname__}: {error}; "
             "viper.values is json, with python whatever pickle carries arrives as it was emitted"
         ) from error

@@ -15,12 +15,42 @@ from tests.framework.runtime.pieces import Row, run_built
 from tests.framework.runtime.workers.running import INLINE, PROCESSES, Workers, every_kind
 
 BAD = (3, 4, 11)
+
+
+class Raising:
+    """A key one of whose own methods raises an error that is none of hashing's."""
+
+    def __init__(self, which: str) -> None:
+        self._which = which
+
+    def __hash__(self) -> int:
+        if self._which == "__hash__":
+            raise RuntimeError("no hash")
+        raise TypeError("unhashable")
+
+    def __repr__(self) -> str:
+        if self._which == "__repr__":
+            raise RuntimeError("no text")
+        return "Raising()"
+
+
+def endless() -> list[Any]:
+    """A list that holds itself."""
+    found: list[Any] = []
+    found.append(found)
+    return found
+
+
 COUNT = 15
 GOOD = [n for n in range(COUNT) if n not in BAD]
 KEYS: dict[str, Callable[[int], Any]] = {
     "NaN": lambda n: math.nan if n in BAD else float(n),
     "NaN within": lambda n: (1, [math.nan]) if n in BAD else (1, [n]),
     "an object": lambda n: object() if n in BAD else n,
+    "a hash that raises": lambda n: Raising("__hash__") if n in BAD else n,
+    "a hash that raises within": lambda n: (1, Raising("__hash__")) if n in BAD else (1, n),
+    "a text that raises": lambda n: Raising("__repr__") if n in BAD else n,
+    "a list that holds itself": lambda n: endless() if n in BAD else n,
 }
 
 
@@ -38,6 +68,16 @@ class Choosing:
         return [self._tasks[number % len(self._tasks)]]
 
 
+class Leaving(Choosing):
+    """Calls `sys.exit` for some numbers."""
+
+    def choose_tasks(self, values: Row) -> list[int]:
+        try:
+            return super().choose_tasks(values)
+        except KeyError:
+            raise SystemExit(3) from None
+
+
 class WrongTask(Choosing):
     """Chooses what is none of the consumer's tasks for some numbers."""
 
@@ -53,6 +93,7 @@ GROUPINGS = {
     "partial key": Grouping.partial_key("key"),
     "custom": Grouping.custom(Choosing),
     "wrong task": Grouping.custom(WrongTask),
+    "custom that leaves": Grouping.custom(Leaving),
 }
 
 
