@@ -43,7 +43,26 @@ class JsonLinesSink(FileSink):
         return {**super().layout, "columns": list(self._chosen.names)}
 
     def apply_as(self, layout: Mapping[str, Any]) -> None:
-        """Lines of other fields may stand before those of these: each has the names of its own."""
+        """Lines of other fields may stand before those of these: each has the names of its own.
+
+        Raises:
+            SinkError: the rows were taken by a sink of another format.
+        """
+        super().apply_as({**layout, "columns": self.layout["columns"]})
+
+    def _check_head(self) -> None:
+        """Refuse to add to a file that has no objects of JSON.
+
+        Raises:
+            SinkError: it begins with something else.
+        """
+        with open(self._path, "rb") as file:
+            found = file.read(_MOST_SHOWN).lstrip()
+        if found and not found.startswith(b"{"):
+            raise SinkError(
+                f"{self._path} begins with {found.splitlines()[0]!r}, expected b'{{...', as JsonLinesSink "
+                "writes an object of JSON per row: let the sink write as before, or name another file"
+            )
 
     def encode(self, rows: Sequence[Row]) -> bytes:
         """A line per row.
@@ -65,6 +84,8 @@ class JsonLinesSink(FileSink):
         return lines.encode()
 
 
+_MOST_SHOWN = 200
+"""Bytes of a file that are looked at, and shown."""
 _PLAIN = frozenset({str, int, float, bool, type(None)})
 """The classes of values that are no objects or lists of JSON."""
 _dumps = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(", ", ": ")).encode

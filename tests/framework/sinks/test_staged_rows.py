@@ -215,6 +215,35 @@ class TestTargets:
             put(other, [("b", 2)])
         assert (tmp_path / "out.csv").read_text() == "name,n\na,1\n"
 
+    @pytest.mark.parametrize("after", [CsvSink, JsonLinesSink, TextSink])
+    @pytest.mark.parametrize("before", [CsvSink, JsonLinesSink, TextSink])
+    def test_a_file_that_grows_keeps_its_format(self, before: Any, after: Any, tmp_path: Path) -> None:
+        """Rows that one sink has staged are not written by another one into the same file."""
+        left = begun(before(str(tmp_path / "out.x"), grow=True), eager=True)
+        left.resume(None)
+        left.consume([("a", 1)])
+        left._open_stage.close()  # as if it were killed
+        if before is after:
+            put(after(str(tmp_path / "out.x"), grow=True), [("b", 2)], ["word", "n"], name="tested")
+            assert len((tmp_path / "out.x").read_text().splitlines()) == (3 if after is CsvSink else 2)
+            return
+        with pytest.raises(ComponentError) as refused:
+            put(after(str(tmp_path / "out.x"), grow=True), [("b", 2)], ["word", "n"], name="tested")
+        assert before.__name__ in str(refused.value) and after.__name__ in str(refused.value)
+        assert not (tmp_path / "out.x").exists() or (tmp_path / "out.x").read_bytes() == b""
+        assert [len(rows) for _, rows in staged_in(tmp_path)] == [1]
+
+    @pytest.mark.parametrize("before", [CsvSink, TextSink])
+    def test_json_lines_are_not_added_to_other_lines(self, before: Any, tmp_path: Path) -> None:
+        path = str(tmp_path / "out.x")
+        put(before(path, grow=True), [("a", 1)])
+        data = (tmp_path / "out.x").read_bytes()
+        first = data.splitlines()[0]
+        with pytest.raises(ComponentError) as refused:
+            put(JsonLinesSink(path, grow=True), [("b", 2)])
+        assert f"begins with {first!r}, expected b'{{...', as JsonLinesSink" in str(refused.value)
+        assert (tmp_path / "out.x").read_bytes() == data
+
     def test_a_sink_of_a_users_own_is_known_by_its_arguments(self, tmp_path: Path) -> None:
         class Own(TransactionalSink):
             def __init__(self, name: str) -> None:
