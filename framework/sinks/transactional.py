@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import pickle
@@ -34,6 +35,8 @@ FORMER: Final = "viperstorm.sink.former"
 RUN: Final = "viperstorm.sink.run"
 """The configuration key with the name of the runs that go on with one another, of which this is one."""
 _WITHOUT_CHECKPOINTS: Final = "a run without checkpoints"
+_BESIDE: Final = ".staged"
+"""How the names of folders end that lie beside the file for which rows are staged in them."""
 RETRY_SECS: Final = "viper.sink.retry.secs"
 _LONGEST_PAUSE_S: Final = 5.0
 
@@ -437,11 +440,34 @@ class TransactionalSink(Sink):
                 if label.topology != self.topology_name or label.component not in self._components:
                     self._adopt_from(folder, label)
             elif (label.topology, label.component) == self._name:
-                self.logger.warning(
-                    "%s has rows that an earlier run has staged for %s, and this one writes to %s: a run of "
-                    "this name that writes there applies them; %s",
-                    *(folder, label.target, self.target, way_out(folder)),
-                )
+                self._tell_of(folder, label)
+        for folder in self._folders_beside():
+            with contextlib.suppress(SinkError):  # a label that nobody can read names no sink
+                label = label_of(folder)
+                if label is None or (label.topology, label.component) != self._name:
+                    continue
+                if label.target != self.target and not is_in_use_here(folder) and has_rows(folder):
+                    self._tell_of(folder, label)
+
+    def _folders_beside(self) -> list[Path]:
+        """The folders of rows that are staged for other files beside the target, if they lie beside it."""
+        if not (self._staging.name.startswith(".") and self._staging.name.endswith(_BESIDE)):
+            return []
+        stagings = sorted(self._staging.parent.glob(f".*{_BESIDE}"))
+        return [folder for path in stagings if path != self._staging for folder in sorted(path.glob("*"))]
+
+    def _tell_of(self, folder: Path, label: Label) -> None:
+        """Warn of rows that wait for another target than this sink's."""
+        if not any(path.name.endswith(".eager") for path in files_in(folder)):
+            what = "a run that goes on there from their checkpoint applies them"
+        elif label.layout.get("grow") is False:
+            what = "a run of this name that writes there begins the file anew, without them"
+        else:
+            what = "a run of this name that writes there applies them"
+        self.logger.warning(
+            "%s has rows that an earlier run has staged for %s, and this one writes to %s: %s; %s",
+            *(folder, label.target, self.target, what, way_out(folder)),
+        )
 
     def _adopt_from(self, folder: Path, label: Label) -> None:
         if not any(path.name.endswith(".eager") for path in files_in(folder)):

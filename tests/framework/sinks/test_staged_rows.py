@@ -125,6 +125,36 @@ class TestTargets:
         assert statements(tmp_path / "q.db", "select * from t") == [("b", 1)]
         assert [rows for _, rows in staged_in(tmp_path)] == [[("a", 9)]]
 
+    @pytest.mark.parametrize("kind", ["database", "file that grows", "file"])
+    def test_rows_for_another_file_beside_it_are_told(
+        self, kind: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        def sink(name: str) -> TransactionalSink:
+            if kind == "database":
+                return SqliteSink(str(tmp_path / f"{name}.db"), "t")
+            return CsvSink(str(tmp_path / f"{name}.csv"), grow=kind != "file")
+
+        left = begun(sink("o"), eager=True)
+        left.resume(None)
+        left.consume(rows_between(0, 3))
+        folder, target = left._open_stage.folder, left.target
+        left._open_stage.close()  # as if it were killed
+        for name, is_told in (("tested", True), ("another", False)):
+            caplog.clear()
+            builder = TopologyBuilder()
+            spout = type("Rows", (Given,), {"outputs": ["word", "n"]})
+            builder.set_spout("rows", spout(["word", "n"], [("a", 1)]))
+            builder.set_bolt("sink", sink("p")).global_grouping("rows")
+            plan, settings = plan_of(builder)
+            run(replace(plan, topology=replace(plan.topology, name=name)), settings)
+            found = [one.getMessage() for one in caplog.records if str(folder) in one.getMessage()]
+            assert len(found) == is_told
+            then = "begins the file anew, without them" if kind == "file" else "applies them"
+            for text in found:
+                assert f"staged for {target}, and this one writes to {sink('p').target}: " in text
+                assert f"that writes there {then}; viper staged show {folder}" in text
+        assert [rows for _, rows in staged_in(tmp_path)] and len(list(StagedRows(folder).rows())) == 3
+
     @pytest.mark.parametrize("columns", [["n", "name"], ["name"]])
     def test_rows_go_to_the_columns_that_they_were_taken_for(
         self, table: Callable[..., TransactionalSink], columns: list[str], tmp_path: Path
