@@ -55,6 +55,8 @@ class FileSink(TransactionalSink):
         self._at = 0
         """How many of them count: those behind them were gone back on, and go with the next one."""
         self._is_finished = False
+        self._was_closed = False
+        """True if a process before this one may have finished the file, and closed it."""
 
     def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
         """See that the file can be written, and what is in it.
@@ -141,6 +143,7 @@ class FileSink(TransactionalSink):
         """As in the base class; a file that was finished by then is open once more."""
         if self._numbers and not self._grows and not self._target.exists():
             os.rename(self._path, self._target)
+        self._was_closed = not self._numbers and not self._grows and self._path.exists()
         super().recover()
 
     def forget(self, part: str) -> None:
@@ -160,10 +163,17 @@ class FileSink(TransactionalSink):
         """Let the file appear under its name."""
         if not self._at or (self._grows and not self._numbers[self._at - 1][0]):
             return
+        if self._leaves_as_closed():
+            self._target.unlink(missing_ok=True)
         if not self._grows and self._target.exists():  # else it was finished before, and then killed
             os.replace(self._target, self._path)
             sync_folder(self._path.parent)
         self._is_finished = True
+
+    def _leaves_as_closed(self) -> bool:
+        """True if the file is that of a process before, which has closed it, and no row has come since."""
+        length = self._numbers[self._at - 1][1] if self._at else 0
+        return self._was_closed and length <= len(self.head())
 
     def close(self) -> None:
         """As in the base class; of a failed run without checkpoints nothing stays."""

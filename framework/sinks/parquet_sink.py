@@ -98,6 +98,8 @@ class ParquetSink(FileSink):
         """Make the Parquet file of what was applied, aside, and let it appear."""
         import pyarrow.parquet as pq
 
+        if self._leaves_as_closed():
+            return
         aside = self._path.with_name(f"{self._path.name}.new")
         try:
             with pq.ParquetWriter(aside, self._batches.schema) as writer:

@@ -714,3 +714,19 @@ def test_what_is_left_is_told_once(tmp_path: Path, caplog: pytest.LogCaptureFixt
     put(SqliteSink(str(tmp_path / "p.db"), "one"), [("a", 1)])
     put(SqliteSink(str(tmp_path / "p.db"), "two"), [("a", 1)])
     assert "staged" not in caplog.text and os.listdir(tmp_path) == ["p.db"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "json", "text", "parquet"])
+def test_a_successor_leaves_a_file_as_a_process_has_closed_it(kind: str, tmp_path: Path) -> None:
+    """A process may be killed behind the end of its tasks, when its journal is gone already."""
+    first = begun(SINKS[kind](tmp_path), eager=True)
+    first.resume(None)
+    first.consume(rows_between(0, 3))
+    first.apply_and_finish()
+    first.close()
+    closed = held(tmp_path, kind)
+    second = begun(SINKS[kind](tmp_path), eager=True)
+    second.recover()
+    second.apply_and_finish()
+    second.close()
+    assert held(tmp_path, kind) == closed and len(closed) >= 3
