@@ -52,7 +52,7 @@ class StagedRows:
         self.label: Label | None = None
         """For whom the rows were staged; None where the label is damaged."""
         self.damage = ""
-        """What is wrong with the label, or an empty text."""
+        """The fault of the label, or an empty text."""
         try:
             self.label = label_of(folder)
         except DamagedLabelError as error:
@@ -194,7 +194,7 @@ def _has_damaged_label(folder: Path) -> bool:
 
 
 def _form_in(folder: Path) -> str:
-    """How the entries in a folder are encoded, as far as the first one that is whole shows it."""
+    """The encoding of the entries in a folder, as far as the first whole one shows it."""
     for path in files_in(folder):
         with contextlib.suppress(SinkError):
             for entry, rows in entries_in(path):
@@ -203,7 +203,7 @@ def _form_in(folder: Path) -> str:
 
 
 def _form_of(entry: bytes, rows: int) -> str:
-    """How an entry of so many rows is encoded: the first bytes of the binary forms stand in no text."""
+    """The encoding of an entry of so many rows: the first bytes of the binary forms stand in no text."""
     if entry[8:12] == b"\xff\xff\xff\xff" and int.from_bytes(entry[:8], "little") == len(entry) - 8:
         return "arrow"
     if entry.startswith(b"\x80"):  # as each pickle since protocol 2

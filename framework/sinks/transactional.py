@@ -36,7 +36,7 @@ RUN: Final = "viperstorm.sink.run"
 """The configuration key with the name of the runs that go on with one another, of which this is one."""
 _WITHOUT_CHECKPOINTS: Final = "a run without checkpoints"
 _BESIDE: Final = ".staged"
-"""How the names of folders end that lie beside the file for which rows are staged in them."""
+"""The ending of the names of folders that lie beside the file for which rows are staged in them."""
 RETRY_SECS: Final = "viper.sink.retry.secs"
 _LONGEST_PAUSE_S: Final = 5.0
 
