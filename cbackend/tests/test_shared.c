@@ -238,7 +238,7 @@ static void test_in_between(void)
     at_point = enter_there;
     for (uint32_t i = 0; i < KEYS - 1; i++) {
         busy_point = i % 3 ? "shared: written" : "shared: taken";
-        busy_with = i % 2 ? i : i + 1;
+        busy_with = i % 4 ? i : i + 1;
         int64_t row = enter(entered_by_all, i);
         CHECK_EQUAL(find(entered_by_all, i), row);
         CHECK(!busy_point || find(entered_by_all, busy_with) >= 0);
