@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Final
 
 from framework.planning import Plan
 from framework.runtime.control.stop import StopReason
@@ -22,6 +23,33 @@ from framework.runtime.state import SharedMemory, StateMemory
 from framework.tap import is_tap
 from framework.topology import Role
 from framework.topology.graph import downstream
+
+_ALWAYS: Final = ("emitted", "processed")
+"""The counters that are shown even where they have counted nothing."""
+_NO_COLUMNS: Final = ("metrics", "reasons", "places", "error_sites", "expected", "costs")
+_BREACHES: Final = {
+    "saturated": "tuples had more siblings than their positions have room for",
+    "raised": "tuples of a restarted spout had times that lay before what it had told",
+    "unplanned": "tuples were emitted outside the processing of an input",
+}
+"""What the counters mean that count what the order guarantee does not cover."""
+_REASONS: Final = {
+    StopReason.EXHAUSTED: "done",
+    StopReason.DURATION: "time is up",
+    StopReason.MAX_TUPLES: "enough tuples",
+    StopReason.FAILED: "FAILED",
+}
+"""How a run ended, in words; another reason is its own word."""
+_MOST_CHANGES: Final = 8
+"""Numbers of tasks of one component that are shown: the first, and the last ones."""
+_LONGEST_RESULT: Final = 200
+"""Characters of a sink's result that are shown."""
+_LONGEST_LINE: Final = 300
+"""Characters of a line that a prompt or a notebook shows."""
+_MOST_IN_TEXT: Final = 5
+"""Warnings that a prompt shows; it counts the others."""
+_MOST_LINES: Final = 40
+"""Components, and lines of a kind, that a notebook shows; it counts the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +72,12 @@ class Progress:
     """Callbacks that have been running for a second or longer, the longest first."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class RunReport:
-    """A run that has ended."""
+    """A run that has ended.
+
+    Its `repr` says how it ended and what to beware of. A notebook shows its counts as well.
+    """
 
     topology: str
     time: str
@@ -128,6 +159,94 @@ class RunReport:
         """
         (only,) = self.results[component]
         return only
+
+    # -- in words
+
+    @property
+    def headline(self) -> str:
+        """How it ended, in a line."""
+        total = sum(counters.processed for counters in self.components.values())
+        return (
+            f"{self.topology}: {_REASONS.get(self.reason, self.reason)} after {self.elapsed_s:.1f} s, "
+            f"{total:,} tuples processed, {self.rate:,.0f}/s"
+        )
+
+    def counts(self) -> tuple[Sequence[str], Sequence[Sequence[str | int]]]:
+        """A table of the components: its header, with each counter that counted something, and its rows."""
+        counted = self.components.values()
+        numbers = [f.name for f in fields(TaskCounters) if f.name not in _NO_COLUMNS]
+        shown = [name for name in numbers if name in _ALWAYS or any(getattr(c, name) for c in counted)]
+        if all(counters.acked in (0, counters.processed) for counters in counted):
+            shown = [name for name in shown if name != "acked"]  # which tells nothing new
+        rows = [(id, *(getattr(counters, n) for n in shown)) for id, counters in self.components.items()]
+        return ("component", *shown), rows
+
+    def facts(self) -> Iterator[str]:
+        """What there is to know beside the counts, a line for each: states, numbers of tasks, results."""
+        yield from _states(self.statistics)
+        yield from _scaled(self.statistics)
+        for component, results in self.results.items():
+            for result in results:
+                yield f"result of {component}: {_beginning(result)}"
+
+    def warnings(self) -> Iterator[str]:
+        """What to beware of, a line for each: what was lost, repeated, late or out of order, and why."""
+        for counter, words in _BREACHES.items():
+            count = sum(getattr(counters, counter) for counters in self.components.values())
+            if count:
+                yield f"order not guaranteed: {count:,} {words}"
+        yield from (f"not as in the checkpoint: {change}" for change in self.changes)
+        yield from _late(self.components)
+        yield from _fates(self.components)
+        yield from (f"A WORKER DIED: {incident}" for incident in self.incidents)
+        yield from _repeats(self.statistics)
+        if self.lost:
+            yield f"TUPLES ARE LOST: {self.lost:,} that nobody tracks; the result is not whole"
+        if self.twice:
+            anew = {id: counters.anew for id, counters in self.components.items() if counters.anew}
+            began = ", ".join(f"{id} after {count:,}" for id, count in anew.items())
+            yield f"TUPLES MAY HAVE COME TWICE to {', '.join(self.twice)}: began anew: {began} tuples"
+        if self.reason is StopReason.FAILED:
+            yield "what was in flight when it failed is lost"
+        elif not self.drained:
+            yield "not drained: what was in flight was not processed within viper.drain.timeout.secs"
+
+    def of_checkpoints(self) -> Iterator[str]:
+        """The last checkpoint, and all of them together, a line for each; nothing where none was made."""
+        written, made = self.checkpoint, self.statistics.checkpoints
+        if written is None:
+            return
+        number = f", the last of {made.count:,}," if made.count > 1 else ""
+        told = f"written in {written.elapsed_s:.1f} s, {written.size:,} bytes of state"
+        goes_on = self.reason in (StopReason.SUSPENDED, StopReason.FAILED)
+        yield f"checkpoint {written.id}{number} {told}" + f"; go on with --from {written.path}" * goes_on
+        if made.count > 1:
+            yield (
+                f"all checkpoints: {made.elapsed_s:.1f} s, {made.bytes:,} bytes of state; tasks paused for "
+                f"{made.longest_pause_s:.3f} s at most"
+            )
+
+    def __repr__(self) -> str:
+        return f"<RunReport {'; '.join([self.headline, *_at_most(self.warnings(), _MOST_IN_TEXT)])}>"
+
+    def _repr_html_(self) -> str:
+        """The same for a notebook, with the counts as a table; no scripts, and the page's own colours."""
+        header, rows = self.counts()
+        more = [f"and {len(rows) - _MOST_LINES:,} more components"] if len(rows) > _MOST_LINES else []
+        lines = [*more, *_at_most(self.facts()), *_at_most(self.of_checkpoints())]
+        return "".join(
+            (
+                f"<div><p>{html.escape(self.headline)}</p>",
+                _list(f"<strong>{html.escape(line)}</strong>" for line in _at_most(self.warnings())),
+                "<table><thead><tr>",
+                *(_cell("th", name) for name in header),
+                "</tr></thead><tbody>",
+                *(f"<tr>{''.join(_cell('td', value) for value in row)}</tr>" for row in rows[:_MOST_LINES]),
+                "</tbody></table>",
+                _list(map(html.escape, lines)),
+                "</div>",
+            )
+        )
 
 
 def run_report(
@@ -211,3 +330,134 @@ def progress_of(
     callbacks = [executor.callback for executor in executors if executor.callback is not None]
     callbacks.sort(key=lambda callback: -callback.seconds)
     return Progress(elapsed_s, emitted, processed, done, callbacks=callbacks)
+
+
+# -- in words
+
+
+def _states(statistics: RunStatistics) -> Iterator[str]:
+    """What components remember, a line for each."""
+    by_component: dict[str, list[str]] = {}
+    taken: dict[str, int] = {}
+    for state in statistics.states:
+        by_component.setdefault(state.component, []).append(f"{state.state} {state.keys:,} keys")
+        taken[state.component] = state.bytes
+    hottest = {group.component: group for group in reversed(statistics.groups)}
+    for component, told in by_component.items():
+        yield f"state of {component}: {', '.join(told)}, {taken[component]:,} bytes"
+        if component in hottest and hottest[component].accesses:
+            group = hottest[component]
+            yield (
+                f"  hottest key group: {group.group}, of {group.task}, with {group.keys:,} keys and "
+                f"{group.share:.1%} of the accesses"
+            )
+
+
+def _scaled(statistics: RunStatistics) -> Iterator[str]:
+    """The tasks that components have had, a line for each."""
+    by_component: dict[str, list[str]] = {}
+    for change in statistics.scaled:
+        told = by_component.setdefault(change.component, [f"{change.before}"])
+        told.append(f"{change.told} from {change.at_s:.1f} s on")
+    for component, told in by_component.items():
+        left_out = [f"... ({len(told) - _MOST_CHANGES} more)"] if len(told) > _MOST_CHANGES else []
+        shown = [told[0], *left_out, *told[1:][-_MOST_CHANGES + 1 :]]
+        yield f"tasks of {component}: {', '.join(shown)}"
+
+
+def _repeats(statistics: RunStatistics) -> Iterator[str]:
+    """What was done once more after deaths."""
+    repeats = statistics.repeats
+    if repeats.slices:
+        yield (
+            f"repeated after deaths ({repeats.deaths:,}): slices ({repeats.slices:,}) with "
+            f"{repeats.tuples:,} tuples of input; {repeats.left_out:,} of output were out already"
+        )
+    if repeats.went_back:
+        yield f"gone back to the last checkpoint, or the beginning: {repeats.went_back:,} times"
+
+
+def _late(components: Mapping[str, TaskCounters]) -> Iterator[str]:
+    """What was further out of order than the slack of its spout allows."""
+    for component, counters in components.items():
+        if counters.late:
+            yield (
+                f"{component}: {counters.late:,} late tuples, beyond its viper.timestamp.slack; "
+                "viper.timestamp.late says what became of them"
+            )
+
+
+def _fates(components: Mapping[str, TaskCounters]) -> Iterator[str]:
+    """What has become of tracked tuples that were not acked at their first attempt."""
+    for component, counters in components.items():
+        if counters.reasons:
+            by_count = sorted(counters.reasons.items(), key=lambda item: -item[1])
+            reasons = ", ".join(f"{reason} ({count:,})" for reason, count in by_count)
+            yield f"{component}: {counters.failed:,} tracked tuples failed back to it: {reasons}"
+        if counters.unanswered and counters.processed:
+            yield (
+                f"{component}: {counters.unanswered:,} tuples that it has received were neither acked nor "
+                "failed; what it would have made of them is lost"
+            )
+        elif counters.unanswered:
+            yield f"{component}: {counters.unanswered:,} tracked tuples were neither acked nor failed"
+
+
+def _beginning(value: object) -> str:
+    """The first characters of a value's text, which is not made as a whole: it may be a million rows."""
+    text = ""
+    for piece in _pieces(value):
+        text += piece
+        if len(text) > _LONGEST_RESULT:
+            break
+    return _cut(text, _LONGEST_RESULT)
+
+
+def _pieces(value: Any) -> Iterator[str]:
+    """The text of a value as `repr` has it, piece by piece."""
+    kind = type(value)
+    if kind in (list, tuple):
+        yield "[" if kind is list else "("
+        for index, one in enumerate(value):
+            yield ", " * (index > 0)
+            yield from _pieces(one)
+        yield "]" if kind is list else ",)" if len(value) == 1 else ")"
+    elif kind is dict:
+        yield "{"
+        for index, (key, one) in enumerate(value.items()):
+            yield ", " * (index > 0)
+            yield from _pieces(key)
+            yield ": "
+            yield from _pieces(one)
+        yield "}"
+    elif kind in (str, bytes):
+        yield repr(value[: _LONGEST_RESULT + 1])
+    else:
+        try:
+            yield repr(value)
+        except Exception as error:  # of a class of the user's
+            yield f"<{kind.__name__}, whose repr raised {type(error).__name__}>"
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]} ..."
+
+
+def _at_most(lines: Iterable[str], most: int = _MOST_LINES) -> Iterator[str]:
+    found = list(lines)
+    yield from (_cut(line, _LONGEST_LINE) for line in found[:most])
+    if len(found) > most:
+        yield f"and {len(found) - most:,} more lines"
+
+
+def _list(items: Iterable[str]) -> str:
+    told = "".join(f"<li>{item}</li>" for item in items)
+    return f"<ul>{told}</ul>" if told else ""
+
+
+def _cell(tag: str, value: str | int) -> str:
+    """A cell of a table; numbers stand to the right, with thousands set apart."""
+    is_number = isinstance(value, int)
+    side = "right" if is_number or (tag == "th" and value != "component") else "left"
+    text = f"{value:,}" if is_number else html.escape(str(value))
+    return f'<{tag} style="text-align:{side}">{text}</{tag}>'

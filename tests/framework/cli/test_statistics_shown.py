@@ -7,11 +7,11 @@ from types import SimpleNamespace
 from typing import Any
 
 from framework.cli.statistics import statistics_lines
-from framework.cli.summary import _scaled
 from framework.observing import MeasuredInput, MeasuredOutput, MeasuredTask
 from framework.recording import ScaleChange
 from framework.runtime import RunStatistics
 from framework.runtime.metrics.statistics import ExecutorStatistics
+from framework.runtime.report import _scaled
 
 
 def changes(count: int) -> list[ScaleChange]:
@@ -20,14 +20,14 @@ def changes(count: int) -> list[ScaleChange]:
 
 def summary(count: int) -> list[str]:
     report: Any = SimpleNamespace(statistics=RunStatistics([], [], scaled=changes(count)))
-    return list(_scaled(report))
+    return list(_scaled(report.statistics))
 
 
 def test_a_summary_has_a_line_for_each_component() -> None:
     assert summary(0) == []
-    assert summary(2) == ["  tasks of split: 1, 2 from 0.0 s on, 3 from 0.5 s on"]
+    assert summary(2) == ["tasks of split: 1, 2 from 0.0 s on, 3 from 0.5 s on"]
     (line,) = summary(20)
-    assert line.startswith("  tasks of split: 1, ... (13 more), 15 from 6.5 s on, ")
+    assert line.startswith("tasks of split: 1, ... (13 more), 15 from 6.5 s on, ")
     assert line.endswith(", 21 from 9.5 s on") and line.count(" from ") == 7
 
 
