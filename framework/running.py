@@ -42,6 +42,7 @@ def run(
     checkpoints: str | os.PathLike[str] | None = None,
     control: str | os.PathLike[str] | None = None,
     rename: Mapping[str, str] | None = None,
+    resume: bool = False,
     stop: StopSignal | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> RunReport:
@@ -73,6 +74,10 @@ def run(
             folder is listed by ``viper ps``, which takes some milliseconds.
         rename: new names by old ones, where components (``"old": "new"``) or their states
             (``"component.old": "component.new"``) had other names when the checkpoint `start` was made.
+        resume: with `checkpoints`, go on from the last checkpoint in that folder, or begin if there is none.
+            If the last run there has come to the end of its input, nothing is run, and the report's reason is
+            ``ended-before``. Whatever drains other runs (Ctrl-C, SIGTERM, `stop`, `duration_s`) suspends
+            this one, so that the same call goes on from there.
         stop: ends the run from another thread by ``stop.request(StopReason.INTERRUPTED)``.
         on_progress: called about ten times a second with how far the run is, and once at its end.
 
@@ -115,6 +120,7 @@ def run(
             checkpoints=_path(checkpoints),
             control=_path(control),
             rename=rename,
+            resume=resume,
         )
 
 

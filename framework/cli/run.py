@@ -135,6 +135,13 @@ if TYPE_CHECKING:
     "--checkpoint); the folder of --from, if that is one.",
 )
 @click.option(
+    "--resume",
+    is_flag=True,
+    help="Go on from the last checkpoint in --checkpoints, or begin if there is none; if the last run there "
+    "has come to its end, do nothing. What drains other runs (Ctrl-C, SIGTERM, viper stop, --duration) "
+    "suspends this one, so that the same command goes on.",
+)
+@click.option(
     "--control",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="FOLDER",
@@ -177,6 +184,7 @@ def run(
     start: Path | None,
     rename: Mapping[str, str],
     checkpoints: Path | None,
+    resume: bool,
     control: Path | None,
     statistics: bool,
     ui: bool,
@@ -191,10 +199,14 @@ def run(
     """Run TARGET until its spouts have ended, or Ctrl-C.
 
     Stdout is for what the topology's sinks write; progress and the summary go to stderr. The first Ctrl-C
-    drains: spouts stop, and what is in flight is finished. The second one stops at once.
+    drains: spouts stop, and what is in flight is finished. With --resume it suspends. The second one stops
+    at once.
     """
+    from framework.checkpoints.last_run import reason_against_resuming
     from framework.planning import make_plan
 
+    if resume and (reason := reason_against_resuming(checkpoints, start, rename, max_tuples)):
+        raise click.UsageError(reason)
     ctx.meta[TRACEBACKS] |= bool(debug)
     ctx.meta[AS_JSON] = log_format == LogForm.JSON
     choices = changed(choices, options={**_time_of(replay), **choices.options})
@@ -227,6 +239,7 @@ def run(
             start=start,
             rename=rename,
             checkpoints=checkpoints,
+            resume=resume,
             control=control,
         )
     if not quiet:
@@ -359,10 +372,12 @@ class _Watch:
 
         # Each thread has contexts of its own, and this one says how messages look.
         with self._context.scope(cleanup=False):
-            if self._stop.reason is StopReason.INTERRUPTED and not (self._told or progress.done):
+            suspends = self._stop.wants_suspension
+            is_asked = suspends or self._stop.reason is StopReason.INTERRUPTED
+            if is_asked and not (self._told or progress.done):
                 self._told = True
                 with self._line.giving_way():
-                    note("draining; Ctrl-C again stops at once")
+                    note(f"{'suspending' if suspends else 'draining'}; Ctrl-C again stops at once")
             self._line.show(progress, self._below(progress))
 
     def _below(self, progress: Progress) -> Sequence[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 import time
@@ -84,6 +85,7 @@ class Checkpointing:
         self._on_written = on_written
         self._folder = CheckpointFolder(folder)
         self._folder.prepare()
+        self._began = "the beginning" if start is None else str(start.path)
         before = None if start is None else Manifest.read(start.content).alike
         self.alike = Alike(uuid.uuid4().hex) if before is None else Alike(before.lineage, before.runs + 1)
         """The run's place among those that go on with one another."""
@@ -100,6 +102,8 @@ class Checkpointing:
         self._ended: dict[int, TaskReport] = {}
         """Those of tasks that have come to their end."""
         self._suspended: Written | None = None
+        self._not_suspended: SuspendError | None = None
+        """What has kept the run from being suspended, which was to end and has ended without a checkpoint."""
         self.statistics = earlier
         """Those of the checkpoints that were written."""
 
@@ -122,7 +126,11 @@ class Checkpointing:
                 *(self._folder.path, self._leaves, self._folder.path),
             )
         try:
-            with answering(self._folder.path, commands), self._taking_every(period_s):
+            with (
+                answering(self._folder.path, commands),
+                self._taking_every(period_s),
+                self._suspending_when_asked(),
+            ):
                 try:
                     yield
                 finally:
@@ -223,6 +231,62 @@ class Checkpointing:
             self._over.set()
             self._wanted.set()
             thread.join()
+
+    @contextmanager
+    def _suspending_when_asked(self) -> Iterator[None]:
+        """While the block runs, a run that is to be resumed is suspended when a signal, or whatever else
+        drains other runs, asks it to end."""
+        if not self._stop.suspends:
+            yield
+            return
+        # A lock and no event, for the reason that `StopSignal` gives: a signal handler releases it.
+        asleep = threading.Lock()
+        asleep.acquire()
+
+        def wake() -> None:
+            with contextlib.suppress(RuntimeError):  # it has been released already
+                asleep.release()
+
+        def watch() -> None:
+            while asleep.acquire() and not self._over.is_set():
+                if self._stop.wants_suspension:
+                    self._suspend_or_give_up()
+                    return
+
+        self._stop.listen(wake)
+        wake()  # it may have been asked for before, or in an attempt from which the run has gone back
+        thread = threading.Thread(target=watch, name="viper-suspending", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._over.set()
+            self._stop.unlisten(wake)
+            wake()
+            thread.join()
+
+    def _suspend_or_give_up(self) -> None:
+        """Suspend the run; where that cannot be, end it, as the next one goes on from the last checkpoint."""
+        try:
+            self.suspend()
+        except SuspendError as error:
+            if not (self._stop.requested or self._over.is_set() or self._alignment.has_ended()):
+                self._not_suspended = error
+                self._stop.abort()
+
+    def check_suspension(self) -> None:
+        """Refuse to go on to the end of a run that was to be suspended, and has ended without a checkpoint.
+
+        Raises:
+            SuspendError: it has.
+        """
+        if self._not_suspended is None:
+            return
+        last = self.statistics.last
+        raise SuspendError(
+            f"{str(self._not_suspended).removesuffix('; the run goes on')}; it was stopped without one: "
+            f"--resume goes on from {self._began if last is None else last.path}"
+        )
 
     def _align(self) -> None:
         """Have all sources come to one event time, and wait there."""

@@ -41,8 +41,8 @@ def commanded(
     workers: Callable[[], TellsStacks | None],
     shown: Shown,
 ) -> Iterator[None]:
-    """For as long as the block runs, other processes may drain, suspend and scale the run, look at it, and
-    ask where its tasks are; by the folder of its checkpoints as well as by the other one.
+    """For as long as the block runs, other processes may end, drain, suspend and scale the run, look at it,
+    and ask where its tasks are; by the folder of its checkpoints as well as by the other one.
 
     Args:
         stop: drains the run.
@@ -71,8 +71,14 @@ def commanded(
             raise SuspendError("the run has no folder for checkpoints (viper run --checkpoints FOLDER)")
         return asdict(save(checkpointing))
 
+    def end() -> Mapping[str, Any]:
+        suspends = stop.suspends
+        stop.request(StopReason.INTERRUPTED)
+        return {"suspends": suspends}
+
     commands: Mapping[str, Command] = {
-        "drain": lambda: asked(lambda: stop.request(StopReason.INTERRUPTED)),
+        "end": end,
+        "drain": lambda: asked(stop.drain),
         "suspend": lambda: saved(Checkpointing.suspend),
         "checkpoint": lambda: saved(Checkpointing.take),
         "scale": scale,

@@ -81,7 +81,8 @@ class Limits:
 
     def pause_s(self, now_s: float) -> float:
         """Seconds until there is something to look at again."""
-        if self._duration_s is None or self._began_s is None or self._stop.requested:
+        is_ending = self._stop.requested or self._stop.wants_suspension
+        if self._duration_s is None or self._began_s is None or is_ending:
             return PERIOD_S
         return min(max(self._left_s(now_s), 0.0), LONGEST_PAUSE_S)
 

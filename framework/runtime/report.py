@@ -37,6 +37,7 @@ _REASONS: Final = {
     StopReason.EXHAUSTED: "done",
     StopReason.DURATION: "time is up",
     StopReason.MAX_TUPLES: "enough tuples",
+    StopReason.ENDED_BEFORE: "had come to its end before: nothing to do",
     StopReason.FAILED: "FAILED",
 }
 """How a run ended, in words; another reason is its own word."""
@@ -112,6 +113,11 @@ class RunReport:
     others that do not keep it from going on."""
     shared: SharedMemory | None = field(default=None, repr=False, compare=False)
     """The shared tables; None where no component remembers anything."""
+
+    @property
+    def has_ended(self) -> bool:
+        """True if its input was over, and all of it has been processed; nothing goes on from there."""
+        return self.drained and self.reason not in (StopReason.SUSPENDED, StopReason.FAILED)
 
     @property
     def lost(self) -> int:

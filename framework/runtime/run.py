@@ -13,7 +13,15 @@ from weakref import WeakMethod
 
 from framework.checkpoints import folder_locked, folder_of
 from framework.checkpoints.fingerprints import Fingerprints, fingerprints_of
+from framework.checkpoints.folder import MANIFEST
 from framework.checkpoints.going_on import check_checkpoints
+from framework.checkpoints.last_run import (
+    LastRun,
+    note_begun,
+    note_ended,
+    reason_against_resuming,
+    resumption,
+)
 from framework.checkpoints.targets import with_run
 from framework.config import Settings
 from framework.errors import CheckpointError, SuspendError, ViperError, first_of, with_notes
@@ -96,11 +104,14 @@ class Run:
             scale``); that of its checkpoints does as well.
         rename: new names by old ones, of components and of states (``component.state``) in the checkpoint
             `start`.
+        resume: whether the run goes on where the last one in the folder `checkpoints` was: from its last
+            checkpoint, or from its beginning where it has written none. One that has come to its end leaves
+            nothing to run. What drains other runs before their input has ended suspends this one.
 
     Raises:
         CheckpointError: no checkpoint can be made of this topology, or while it replays a recording; or acks
             are to wait for checkpoints, or values to live in their process until one, and there is no folder
-            for them.
+            for them; or the run cannot be resumed in this way.
     """
 
     def __init__(
@@ -119,10 +130,22 @@ class Run:
         checkpoints: Path | None = None,
         control: Path | None = None,
         rename: Mapping[str, str] | None = None,
+        resume: bool = False,
     ) -> None:
+        against = reason_against_resuming(checkpoints, start, rename or {}, max_tuples) if resume else None
+        if against is not None:
+            raise CheckpointError(against)
+        if checkpoints is not None and (checkpoints / MANIFEST).exists():
+            raise CheckpointError(
+                f"{checkpoints} is a checkpoint: expected the folder that holds it, {folder_of(checkpoints)} "
+                "(--checkpoints)"
+            )
         self._original = self._plan = plan
         """`_original` is as it was given, and `_plan` goes on somewhere."""
         self._start = start
+        self._resumes = resume
+        self._has_begun = False
+        """Whether a run had begun where this one does, so that what its sinks have applied is of this one."""
         self._rename = dict(rename or {})
         if self._rename and (start is None or not start.is_dir()):
             raise CheckpointError(
@@ -139,6 +162,7 @@ class Run:
         self._checkpointing: Checkpointing | None = None
         self._settings = settings
         self._stop = stop or StopSignal()
+        self._stop.suspends = resume
         self._record = record
         self._replay = replay
         if inactive:
@@ -198,6 +222,8 @@ class Run:
             folder_locked(self._folder),
             folder_locked(self._control),
         ):
+            if self._resumes and (ended := self._resume()) is not None:
+                return self._nothing_left(ended)
             self._set_out()
             self._journal.record_to(recording.folder)
             self._controlling.repeat(recording.scale_changes)
@@ -231,6 +257,25 @@ class Run:
         self._scaling.begin(self._network.scales)
         self._leader = cut_leader(plan, self._network, self._stop)
 
+    def _resume(self) -> LastRun | None:
+        """Find where the run goes on; the last one, if that has come to its end."""
+        assert self._folder is not None, "it is refused without"
+        found = resumption(self._folder, self._plan.topology.name)
+        self._start, self._has_begun = found.start, found.has_begun
+        if found.start is not None:
+            log.info("going on from %s", found.start)
+        return found.ended
+
+    def _nothing_left(self, ended: LastRun) -> RunReport:
+        """The report of a run that has nothing to do, as an earlier one has done it."""
+        log.info(
+            "nothing to do: the last run in %s came to the end of its input at %s; without --resume, or in "
+            "another folder, a run begins anew",
+            *(self._folder, ended.ended_at),
+        )
+        self.report = run_report(self._plan, (), (), StopReason.ENDED_BEFORE, 0.0)
+        return self.report
+
     def _set_out(self) -> None:
         """Find where the run begins, or goes back to, and load what was remembered there."""
         asked = self._original, self._settings, self._start, self._rename
@@ -238,7 +283,8 @@ class Run:
         if self._fingerprints is None and self._folder is not None:
             self._fingerprints = fingerprints_of(self._original, self._settings)
         fingerprints = self._fingerprints or {}
-        found = found_beginning(*asked, replays=replays, went_back=went_back, fingerprints=fingerprints)
+        again = went_back or self._has_begun
+        found = found_beginning(*asked, replays=replays, went_back=again, fingerprints=fingerprints)
         self._plan = found.plan
         load_states(self._memory, found.checkpoint)
         if found.checkpoint is not None:
@@ -328,6 +374,8 @@ class Run:
             self._watching.tell_end(self._plan, workers, ended)
             self.report = self._made_report(workers, ended)
             save_tables(self._memory)
+            if self._folder is not None and self.report.has_ended:
+                note_ended(self._folder, self.report.reason)
             return self.report
 
     def _made_report(self, workers: WorkerGroup, ended: float) -> RunReport:
@@ -454,8 +502,12 @@ class Run:
         """
         try:
             workers.prepare()
+            if self._folder is not None and not self._attempts.went_back:
+                note_begun(self._folder, self._plan.topology.name, self._start)
             self._limits.begin(time.monotonic())
             workers.run()
+            if self._checkpointing is not None:
+                self._checkpointing.check_suspension()
             written = self._write_checkpoint(workers)
         except BaseException as error:
             self._stop.abort()

@@ -188,12 +188,12 @@ def _of_storm(watch: RunWatch, storm: StormView) -> list[Route]:
         _get(one, checked(lambda request: storm.topology(_window(request)))),
         _ordered(one + "/activate", command("activate")),
         _ordered(one + "/deactivate", command("deactivate")),
-        _ordered(one + "/kill/{wait}", command("drain")),
+        _ordered(one + "/kill/{wait}", command("end")),
         _ordered(one + "/rebalance/{wait}", rebalance),
     ]
 
 
-_OPERATIONS = {"activate": "activate", "deactivate": "deactivate", "drain": "kill"}
+_OPERATIONS = {"activate": "activate", "deactivate": "deactivate", "end": "kill"}
 
 
 def _window(request: Request) -> str:

@@ -27,10 +27,18 @@ class StopReason(enum.StrEnum):
     """A checkpoint was asked for, and the run ended there; its input did not, so another run goes on."""
     FAILED = "failed"
     """A component raised."""
+    ENDED_BEFORE = "ended-before"
+    """An earlier run in the same folder had come to its end, so there was nothing left to run."""
+
+
+_WOULD_DRAIN = (StopReason.INTERRUPTED, StopReason.DURATION)
+"""The reasons for which a run that is to be resumed is suspended, as its input goes on."""
 
 
 class StopSignal:
     """Asks a run to drain, so that spouts stop and tuples in flight are processed; or asks spouts to pause.
+
+    A run that is to be resumed is suspended instead: whoever wants that is told, and ends the run.
 
     All methods are safe in signal handlers and in any thread.
     """
@@ -50,6 +58,10 @@ class StopSignal:
         """The reason for which the run was asked to end; None if it was not."""
         self.at_s: float | None = None
         """Monotonic time in seconds at which the run was asked to end; None if it was not."""
+        self.suspends = False
+        """Whether the run is suspended where others drain, as it is to be resumed."""
+        self.wants_suspension = False
+        """Whether it was asked to end, and is to be suspended for that."""
         self._later: StopReason | None = None
         """What the run was asked for after it had failed."""
         self._signalled = False
@@ -63,13 +75,22 @@ class StopSignal:
         return self.reason is not None
 
     def request(self, reason: StopReason) -> None:
-        """Ask the run to drain and end; only the first reason counts."""
-        if self.reason is None:
+        """Ask the run to drain and end; only the first reason counts. One that suspends waits for that."""
+        if self.suspends and self.reason is None and reason in _WOULD_DRAIN:
+            if self.wants_suspension:
+                return
+            self.wants_suspension = True
+        elif self.reason is None:
             self.at_s = time.monotonic()
             self.reason = reason
         elif reason not in (StopReason.FAILED, StopReason.SUSPENDED):
             self._later = reason
         self._wake_all()
+
+    def drain(self) -> None:
+        """Ask the run to drain, even one that suspends: this is the end of its input."""
+        self.suspends = self.wants_suspension = False
+        self.request(StopReason.INTERRUPTED)
 
     def abort(self) -> None:
         """Ask the run to end at once; tuples in flight are lost."""
@@ -80,8 +101,9 @@ class StopSignal:
         """Take back `abort`, as the run begins once more; to drain is still asked of it, if it was."""
         self.aborted = False
         if self.reason is StopReason.FAILED:
-            self.reason = self._later
-            self.at_s = None if self.reason is None else time.monotonic()
+            self.reason = self.at_s = None
+            if self._later is not None:
+                self.request(self._later)
 
     def activate(self) -> None:
         """Have the spouts asked for tuples (again), after their `activate` has been called."""
@@ -131,13 +153,14 @@ class StopSignal:
             self._breaks_off = False
 
     def interrupt(self) -> None:
-        """Handle a signal to end the run: the first one drains the run, the second one stops it at once.
+        """Handle a signal to end the run: the first one drains or suspends it, the second stops it at once.
 
         Raises:
             KeyboardInterrupt: this is the second call, or the first in a block of `at_once`.
         """
         again, self._signalled = self._signalled, True
-        if self.reason is StopReason.INTERRUPTED or (again and self.reason is StopReason.SUSPENDED):
+        is_suspended = self.reason is StopReason.SUSPENDED or self.wants_suspension
+        if self.reason is StopReason.INTERRUPTED or (again and is_suspended):
             raise KeyboardInterrupt
         if self.reason is StopReason.SUSPENDED:  # which ends soon, and is lost if it is not let end
             return

@@ -118,7 +118,7 @@ def test_a_run_that_was_killed_leaves_nothing_in_the_way(
     assert stopped.stderr == "error: no run is going on that has its checkpoints in kept\n"
     project.joinpath("go").touch()
     assert viper("run", "counting.py", "--checkpoints", "kept").exit_code == ExitCode.OK
-    assert sorted(os.listdir("kept")) == ["lock"]
+    assert sorted(os.listdir("kept")) == ["lock", "run.json"]
 
 
 def test_from_a_program(project: Path) -> None:
