@@ -23,11 +23,12 @@ from framework.topology import (
 from framework.topology.graph import SYSTEM_PREFIX
 
 _TAP = f"{SYSTEM_PREFIX}tap "
+_ONLOOKER = f"{_TAP}looking on: "
 
 
-def tap_id(component: str, stream: str = DEFAULT_STREAM) -> str:
+def tap_id(component: str, stream: str = DEFAULT_STREAM, *, looks_on: bool = False) -> str:
     """Id of the sink that `tapped` adds for a stream; no user's component has such an id."""
-    return f"{_TAP}{component}/{stream}"
+    return f"{_ONLOOKER if looks_on else _TAP}{component}/{stream}"
 
 
 def is_tap(component: str) -> bool:
@@ -35,11 +36,18 @@ def is_tap(component: str) -> bool:
     return component.startswith(_TAP)
 
 
+def looks_on(component: str) -> bool:
+    """True if the component of an id was added by `tapped`, and takes tuples of any number of values."""
+    return component.startswith(_ONLOOKER)
+
+
 def tapped(
     topology: Topology,
     component: str,
     sink: type[Sink],
     stream: str = DEFAULT_STREAM,
+    *,
+    looks_on: bool = False,
     **arguments: Argument,
 ) -> Topology:
     """The same topology with one more sink, which gets everything that a component emits on a stream.
@@ -52,6 +60,8 @@ def tapped(
         component: id of the component to be watched.
         sink: class of the sink; it gets a single task.
         stream: which of the component's streams.
+        looks_on: whether values are not counted against the stream's fields for the sink's sake, where nobody
+            else subscribes to the stream; for streams without a schema.
         **arguments: of the sink's constructor, plain values.
 
     Raises:
@@ -59,7 +69,7 @@ def tapped(
     """
     _check(topology, component, stream)
     tap = ComponentSpec(
-        tap_id(component, stream),
+        tap_id(component, stream, looks_on=looks_on),
         Role.BOLT,
         PythonImplementation(ObjectDef(class_path(sink), kwargs=arguments, cls=sink)),
         inputs=(Input(component, Grouping.GLOBAL, stream),),

@@ -278,7 +278,7 @@ def _printing(topology: Topology, printed: Sequence[str]) -> Topology:
     from framework.tap import tapped
 
     for component, stream in dict.fromkeys(_stream_named(topology, name) for name in printed):
-        topology = tapped(topology, component, ConsoleSink, stream)
+        topology = tapped(topology, component, ConsoleSink, stream, looks_on=True)
     return topology
 
 

@@ -28,6 +28,7 @@ from framework.runtime.edges.output import ForwardingOutput, Output, Port
 from framework.runtime.edges.typed import TypedForm
 from framework.runtime.hosts.context import make_context
 from framework.runtime.inputs import values_class
+from framework.tap import looks_on
 from framework.topology import Grouping, GroupingKind, PythonImplementation, Stream
 from framework.windows.key_input import InputMode
 from viper.addressed import mask_shift
@@ -72,7 +73,7 @@ class OutputFactory:
                     if subscription.target not in destinations:
                         destinations[subscription.target] = self._destinations(task, subscription)
                     edge = self._edge(port, subscription, task, destinations[subscription.target])
-                    port.put(edge)
+                    port.put(edge, watches=looks_on(subscription.target))
                     if isinstance(edge, SpreadEdge) and isinstance(edge.router, SwitchingRouter):
                         switched.append(Switched(port.tag, subscription.target, edge.router))
         fed = [destination for group in destinations.values() for destination in group]

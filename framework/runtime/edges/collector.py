@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -157,7 +157,10 @@ class TaskCollector:
             )
         elif is_batch(rows):
             columns = self._columns(port, rows, gives_away)
-            self.bulk.add_columns(port, columns, of, ends)
+            if isinstance(columns, list):
+                self.bulk.add(port, columns, of, ends)
+            else:
+                self.bulk.add_columns(port, columns, of, ends)
         else:
             self.bulk.add(port, rows, of, ends)
         if not self.bulk.is_open and len(self.buffer) >= self.buffer.limit:
@@ -258,11 +261,11 @@ class TaskCollector:
         port = self._ports.get(name)
         if port is None:
             return self._undeclared(name, len(tup), need_task_ids)
-        self._check(port, tup, direct_task)
-        row = self._carried(port, tup)
+        row = self._row(port, tup, direct_task)
+        task = direct_task if port.stream.direct else None
         if need_task_ids:
-            return self._append_and_tell(lambda: self._append(port, row, direct_task, stamp, about))
-        self._append(port, row, direct_task, stamp, about)
+            return self._append_and_tell(lambda: self._append(port, row, task, stamp, about))
+        self._append(port, row, task, stamp, about)
         if len(self.buffer) >= self.buffer.limit:
             self._full()
         return None
@@ -301,20 +304,49 @@ class TaskCollector:
 
     def _row_of(self, port: Port, tup: Any) -> Row:
         _check_type(tup)
-        self._check(port, tup, None)
-        return self._carried(port, tup)
+        return self._row(port, tup, None)
 
-    def _columns(self, port: Port, given: Any, gives_away: bool) -> Columns:
+    def _row(self, port: Port, tup: Sequence[Any], direct_task: int | None) -> Row:
+        """The row of an emit that is as its stream declares, or that nobody receives."""
+        try:
+            self._check(port, tup, direct_task)
+            return self._carried(tup) if port.form is None else port.form.row(tup)
+        except EmitError as error:
+            self._let_pass(port, error)
+            return self._carried(tup)
+
+    def _let_pass(self, port: Port, error: EmitError) -> None:
+        """Log that an emit is not as its stream declares; it is let pass, as nobody subscribes to the stream.
+
+        Storm makes a tuple, and so compares values with fields, only for a task that receives it.
+
+        Raises:
+            EmitError: somebody subscribes to the stream.
+        """
+        if port.subscribed:
+            raise error
+        if port.stream.name not in self._warned:
+            self._warned.add(port.stream.name)
+            self._logger.warning(
+                "%s; nobody subscribes to the stream, so this is no error, as on Storm; further such emits "
+                "are not told of",
+                error,
+            )
+
+    def _columns(self, port: Port, given: Any, gives_away: bool) -> Columns | list[Row]:
         if port.form is None:
             raise EmitError(
                 f"component {self._component!r}, stream {port.stream.name!r} declares no schema, so it "
                 f"carries no columns, found {type(given).__name__}: declare Stream(schema=...), or emit rows"
             )
-        return port.form.columns(given, gives_away=gives_away, was_carried=self.bulk.has_made(given))
+        try:
+            return port.form.columns(given, gives_away=gives_away, was_carried=self.bulk.has_made(given))
+        except EmitError as error:
+            self._let_pass(port, error)
+            columns = given if isinstance(given, Mapping) else given.to_pydict()
+            return list(zip(*columns.values(), strict=False))
 
-    def _carried(self, port: Port, tup: Sequence[Any]) -> Row:
-        if port.form is not None:
-            return port.form.row(tup)
+    def _carried(self, tup: Sequence[Any]) -> Row:
         carried = self._rules.carried
         return tuple([snapshot(value if carried is None else carried(value)) for value in tup])
 

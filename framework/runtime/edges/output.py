@@ -39,6 +39,8 @@ class Port:
     """Makes values fit a typed stream's schema; None for a stream that carries any values."""
     counts: StreamCounters = field(default_factory=StreamCounters)
     """Counts the tuples of the stream."""
+    subscribed: bool = False
+    """Whether a component of the topology receives the stream, and not only what watches or records it."""
 
     @property
     def is_used(self) -> bool:
@@ -49,9 +51,11 @@ class Port:
         """True if a task receives tuples of a direct stream that name it."""
         return any(isinstance(edge, DirectEdge) and edge.reaches(task) for edge in self.edges)
 
-    def put(self, edge: Edge) -> None:
-        """Send the tuples of the stream by one more edge."""
+    def put(self, edge: Edge, *, watches: bool = False) -> None:
+        """Send the tuples of the stream by one more edge, which leads to a tap if it `watches`."""
         self.edges.append(edge)
+        # A typed stream's tuples are of its types wherever they go.
+        self.subscribed = self.subscribed or not watches or self.form is not None
         tagged = (destination for destination in edge.destinations if destination.is_tagged)
         self.counts.sent.update((task, 0) for destination in tagged for task in destination.tasks)
 

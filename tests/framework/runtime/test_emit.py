@@ -48,7 +48,10 @@ def test_direct_task_on_other_streams_and_direct_streams_without_it() -> None:
         lambda b: b.emit([1], direct_task=3)
     )
     outputs = [Stream(["value"]), Stream(["value"], name="to", direct=True)]
-    assert "a direct stream needs direct_task=" in refused(lambda b: b.emit([1], stream="to"), outputs)
+    builder = built(listed(["x"]), bolt(lambda self, tup: self.emit([1], stream="to"), outputs))
+    builder.set_bolt("receiver", CollectingSink).direct_grouping("b1", "to")
+    with pytest.raises(ComponentError, match="a direct stream needs direct_task="):
+        run_built(builder)
 
 
 def test_any_list_or_tuple_is_taken() -> None:
