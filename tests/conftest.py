@@ -9,6 +9,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
 from multiprocessing.util import Finalize
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -25,6 +26,21 @@ settings.load_profile("viper")
 for _number, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGQUIT, signal.SIG_DFL)):
     if signal.getsignal(_number) is signal.SIG_IGN:
         signal.signal(_number, _usual)
+
+
+REPOSITORY = Path(__file__).parents[1]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse a C layer that was compiled before its sources changed: tests fail then where nobody looks."""
+    compiled = sorted((REPOSITORY / "viper").glob("*.so"))
+    sources = [path for name in ("cbackend", "viper") for path in (REPOSITORY / name).rglob("*.[ch]")]
+    sources = [path for path in sources if not {"build", "tests"} & set(path.relative_to(REPOSITORY).parts)]
+    oldest_s = min((path.stat().st_mtime for path in compiled), default=0.0)
+    if compiled and (newer := [path for path in sources if path.stat().st_mtime > oldest_s]):
+        raise pytest.UsageError(
+            f"what is compiled of C is older than {newer[0].relative_to(REPOSITORY)}: run make .venv/.test"
+        )
 
 
 def _rotates(item: pytest.Item) -> bool:
