@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from framework.errors import SinkError
@@ -135,6 +136,8 @@ class CsvSink(FileSink):
             csv.writer(io.StringIO(), delimiter=delimiter)
         except (TypeError, ValueError) as error:
             raise SinkError(f"delimiter {delimiter!r}: {error}") from None
+        if delimiter in '"\r\n':
+            raise SinkError(f"delimiter {delimiter!r}: expected neither the quote nor an end of a line")
 
     def choose(self, context: Mapping[str, Any]) -> None:
         """As in the base class."""
@@ -159,9 +162,12 @@ class CsvSink(FileSink):
         return check_whole(self._chosen.of(rows), self._records)
 
     def _records(self, rows: Sequence[Row]) -> bytes:
-        text = io.StringIO()
-        csv.writer(text, delimiter=self._delimiter, lineterminator="\n").writerows(rows)
-        return text.getvalue().encode()
+        lines: list[str] = []
+        # Before Python 3.13 a value is quoted only for the ends of lines that the writer makes itself; with
+        # another one in it, nobody could read the record.
+        file = SimpleNamespace(write=lines.append)
+        csv.writer(file, delimiter=self._delimiter, lineterminator="\r\n").writerows(rows)
+        return "".join([line[:-2] + "\n" for line in lines]).encode()
 
 
 class TextSink(FileSink):

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import csv
+import sys
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from typing import Any
 
 from framework.errors import SourceError
-from framework.sources.csv_records import Batch, appended_records, records_of
+from framework.sources.csv_records import FIELD_LIMIT, Batch, CsvForm, appended_records, records_of
 from framework.sources.file_source import FileSource
 from framework.sources.listing import SourceFile
-from framework.sources.opening import checked_encoding, chunks_of, opened_text
+from framework.sources.opening import checked_encoding, opened_text
 from framework.sources.portion import Portion
 from framework.sources.values import Type, columns_of, plain_types
 from framework.topology import one_of, unknown
@@ -27,8 +27,9 @@ class CsvSource(FileSource):
     8601 or a number; it becomes a number), ``date32``, ``decimal128(10, 2)``, or a function of the text. Of
     such a field an empty text is None, unless the type says ``not null``. Empty lines are left out.
 
-    A record is malformed if it has too many or too few values, a value is not of its type, or a quote is not
-    closed.
+    A record is malformed if it has too many or too few values, a value is not of its type or too long, or a
+    quote is not closed. A record with such a quote ends with the line in which that opens, so it takes no
+    other one with it; within how many characters a quote must be closed, `field_limit` says.
 
     Args:
         path: a file, a folder, a pattern (``trips/*.csv``), or a list of these.
@@ -39,6 +40,7 @@ class CsvSource(FileSource):
         delimiter: what stands between two values.
         quote: what stands around a value that has a delimiter, a quote (doubled) or a new line in it.
         encoding: of the files, as Python names it.
+        field_limit: the most characters of a value; the limit of Python's module `csv` stays as it is.
         **options: as of `FileSource`: ``timestamp``, ``unit``, ``timestamp_format``, ``in_turn``, ``follow``,
             ``end_marker``, ``on_malformed``.
 
@@ -57,11 +59,12 @@ class CsvSource(FileSource):
         delimiter: str = ",",
         quote: str = '"',
         encoding: str = "utf-8",
+        field_limit: int = FIELD_LIMIT,
         **options: Any,
     ) -> None:
         super().__init__(path, **options)
         self._encoding = checked_encoding(encoding)
-        self._dialect = _dialect(delimiter, quote)
+        self._form = _form(delimiter, quote, field_limit)
         self._named = None if fields is None else list(fields)
         known = self._named or self._header()
         self._fields = list(known) if columns is None else list(columns)
@@ -82,7 +85,10 @@ class CsvSource(FileSource):
         types = {
             name: kind if isinstance(kind, str) else kind.__qualname__ for name, kind in self._types.items()
         }
-        return (*super()._reading(), self._named, sorted(types.items()), self._dialect, self._encoding)
+        dialect: dict[str, Any] = {"delimiter": self._form.delimiter, "quotechar": self._form.quote}
+        if self._on_malformed != "error" and self._form.limit != FIELD_LIMIT:
+            dialect["limit"] = self._form.limit  # which says how many records there are
+        return (*super()._reading(), self._named, sorted(types.items()), dialect, self._encoding)
 
     def _header(self) -> list[str]:
         sample = self._sample
@@ -91,7 +97,7 @@ class CsvSource(FileSource):
                 f"{self._paths[0]} is empty, so nobody knows the columns: name them (fields=[...])"
             )
         with closing(self._batches(sample, 1)) as batches:
-            first = next(batches, Batch([]))
+            first = next(batches, self._nothing)
         if first is None:
             raise SourceError(
                 f"{sample.path} has no whole line, so nobody knows the columns: name them (fields=[...])"
@@ -102,8 +108,8 @@ class CsvSource(FileSource):
         """The names of the columns of a file, as `fields` or the first record has them."""
         if self._named is not None:
             return self._named
-        if batch.error is not None and not batch.records:
-            raise SourceError(f"{file.path}:1: {batch.error}")
+        if batch.problem is not None and not batch.records:
+            raise SourceError(f"{file.path}:1: {batch.problem}")
         names = [name.strip() for name in (batch.records[0] if batch.records else [])]
         twice = {name for name in names if names.count(name) > 1}
         if not names or twice or "" in names:
@@ -125,12 +131,12 @@ class CsvSource(FileSource):
             start, end = end, end + len(batch.records)
             if end > first:
                 yield table.portion(batch, start, max(first - start, 0))
-            if batch.error is not None:
+            if batch.problem is not None:
                 end += 1
                 if end > first:
                     yield self._unreadable(file, batch, start)
         if table is None:
-            self._table(file, Batch([]))
+            self._table(file, self._nothing)
         yield Portion([], (), None, end)
 
     def _table(self, file: SourceFile, first: Batch) -> _Table:
@@ -144,36 +150,36 @@ class CsvSource(FileSource):
                 )
         return _Table(self, file, names)
 
+    @property
+    def _nothing(self) -> Batch:
+        return Batch([], (), 1, self._form)
+
     def _unreadable(self, file: SourceFile, batch: Batch, start: int) -> Portion:
         """A record that is none at all, behind a batch whose first record has this number."""
-        assert batch.error is not None
         number = start + len(batch.records)
-        refused = self._refuse(file, number, batch.error, lambda number: batch.raw(number - start))
+        error = ValueError(batch.problem)
+        refused = self._refuse(file, number, error, lambda number: batch.raw(number - start))
         return Portion([], (), None if self._event_time is None else (), number + 1, refused)
 
     def _batches(self, file: SourceFile, most: int) -> Generator[Batch | None]:
-        """The records of a file, its line of names included; None where there is nothing more for now.
-
-        Lines are kept where they may be needed, which takes more time.
-        """
+        """The records of a file, its line of names included; None where there is nothing more for now."""
         if self._growing is not None:
             texts = self._growing.texts(file, self._encoding, translates=False)
-            yield from appended_records(texts, self._dialect, most)
+            yield from appended_records(texts, self._form, most)
         else:
             with opened_text(file, self._encoding, newline="") as text:
-                if self._streams_malformed:
-                    yield from appended_records(chunks_of(text), self._dialect, most)
-                else:
-                    yield from records_of(text, self._dialect, most)
+                yield from records_of(text, self._form, most)
 
     def _place(self, file: SourceFile, number: int) -> str:
         """The file and the line in which a record begins, for which the file is read once more."""
+        left = number + (self._named is None)
         with opened_text(file, self._encoding, newline="") as text:
-            reader = csv.reader(text, strict=True, **self._dialect)
-            for _ in range(number + (self._named is None)):
-                with suppress(csv.Error, StopIteration):
-                    next(reader)
-            return f"{file.path}:{reader.line_num + 1}"
+            for batch in records_of(text, self._form, self._block_rows):
+                have = len(batch.records) + (batch.problem is not None)
+                if left < have:
+                    return self._line(file, batch.raw(left)[0])
+                left -= have
+        return file.path
 
 
 class _Table:
@@ -237,9 +243,20 @@ class _Table:
         return row, self._event_time.one(record[self._time_index])
 
 
-def _dialect(delimiter: str, quote: str) -> dict[str, Any]:
+def _form(delimiter: str, quote: str | None, limit: int) -> CsvForm:
+    """How records are written.
+
+    Raises:
+        SourceError: they cannot be written so.
+    """
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 0 < limit <= sys.maxsize:
+        raise SourceError(f"field_limit is {limit!r}: expected a number of characters, e.g. {FIELD_LIMIT:_}")
+    told = f"delimiter {delimiter!r}, quote {quote!r}"
     try:
-        csv.reader([], delimiter=delimiter, quotechar=quote)
+        form = CsvForm(delimiter, quote, limit)
+        form.reader([])
     except (TypeError, ValueError) as error:
-        raise SourceError(f"delimiter {delimiter!r}, quote {quote!r}: {error}") from None
-    return {"delimiter": delimiter, "quotechar": quote}
+        raise SourceError(f"{told}: {error}") from None
+    if delimiter == quote or {delimiter, quote} & {"\r", "\n"}:
+        raise SourceError(f"{told}: expected two characters that differ, and no end of a line")
+    return form

@@ -203,7 +203,11 @@ class FileSource(PartitionedSpout):
 
     def _place(self, file: SourceFile, number: int) -> str:
         """Where a record stands, for messages."""
-        return f"{file.path}:{number + 1}"
+        return self._line(file, number + 1)
+
+    def _line(self, file: SourceFile, line: int) -> str:
+        """The place of a line, for messages."""
+        return f"{file.path}:{line}"
 
     @property
     def _sample(self) -> SourceFile | None:
@@ -280,7 +284,7 @@ class FileSource(PartitionedSpout):
             first: the number of the first one.
             convert: makes a row and its time; None where there is no row, as in an empty line. It raises
                 ValueError where a record is malformed.
-            raw: tells of the record with a number its line and its text; called where they go to a stream.
+            raw: tells of the record with a number its line and its text.
 
         Raises:
             SourceError: one is malformed, and the run is to end with it.
@@ -312,13 +316,13 @@ class FileSource(PartitionedSpout):
             SourceError: the run is to end.
         """
         if self._on_malformed == "error":
-            raise SourceError(f"{self._place(file, number)}: {error}") from None
+            raise SourceError(f"{self._line(file, raw(number)[0])}: {error}") from None
         self._malformed += 1
         if self._streams_malformed:
             return [Malformed(number, (file.path, *raw(number), str(error)))]
         if self._malformed <= _MOST_LOGGED:
             last = "; further ones are counted only" if self._malformed == _MOST_LOGGED else ""
-            self.logger.warning("left out: %s: %s%s", self._place(file, number), error, last)
+            self.logger.warning("left out: %s: %s%s", self._line(file, raw(number)[0]), error, last)
         return ()
 
     # -- blocks

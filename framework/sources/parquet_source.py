@@ -93,8 +93,8 @@ class ParquetSource(FileSource):
                 rows += found.metadata.num_rows
         return round(rows * sum(file.bytes for file in files) / sum(file.bytes for file in counted))
 
-    def _place(self, file: SourceFile, number: int) -> str:
-        return f"{file.path}, row {number + 1}"
+    def _line(self, file: SourceFile, line: int) -> str:
+        return f"{file.path}, row {line}"
 
     def _portions(self, file: SourceFile, first: int) -> Iterator[Portion | None]:
         with _opened(file) as found:

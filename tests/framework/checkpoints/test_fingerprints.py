@@ -520,6 +520,7 @@ READ: Mapping[str, Mapping[str, Any]] = {
 }
 """By parameter of a source what is given to the second of two."""
 SOURCES_MAY_DIFFER = {
+    "field_limit": "where a malformed row ends the run it only says how far that comes; others compare it",
     "end_marker": "it says when a source that grows ends, not what rows it has",
     "options": "those of the base class",
 }

@@ -172,7 +172,7 @@ class TestCsv:
 
     def test_a_quote_that_is_not_closed_does_not_swallow_the_file(self, tmp_path: Path) -> None:
         path = written(tmp_path, "a.csv", 'a,b\n1,2\n3,"4\n5,6\n')
-        with pytest.raises(SourceError, match=r"a.csv:3: unexpected end of data"):
+        with pytest.raises(SourceError, match=r"a.csv:3: the quote that opens in line 3 is not closed"):
             read(CsvSource(path))
 
     def test_columns_are_found_by_name_in_each_file(self, tmp_path: Path) -> None:

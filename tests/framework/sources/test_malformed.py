@@ -173,7 +173,18 @@ class TestWhatIsTold:
         assert blocks(made) == [
             ("default", [0], [(1, "a")]),
             ("malformed", [1], [(str(path), 3, 'x,"b\r\nc"', "'at' is 'x': expected int64")]),
-            ("malformed", [2], [(str(path), 5, '2,"d"e', "',' expected after '\"'")]),
+            (
+                "malformed",
+                [2],
+                [
+                    (
+                        str(path),
+                        5,
+                        '2,"d"e',
+                        "expected ',' or the end of the line behind a closing quote, found 'e'",
+                    )
+                ],
+            ),
             ("default", [3], [(3, "f")]),
         ]
 
