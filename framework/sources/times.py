@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from typing import Any
 
 from framework.errors import SourceError
+from framework.sources.values import decimal_of, whole_of
 from framework.topology import did_you_mean, one_of
-from framework.units import MICROS_PER_SECOND, PER_SECOND, micros_of
-
-_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
-_MICROSECOND = datetime.timedelta(microseconds=1)
+from framework.units import FIRST_US, LAST_US, MICROS_PER_SECOND, PER_SECOND, micros_of
 
 
 class EventTime:
@@ -48,10 +48,15 @@ class EventTime:
         Raises:
             ValueError: it is none.
         """
+        reason = ""
         try:
-            return self._one(value)
+            time_us = self._one(value)
+            if FIRST_US <= time_us <= LAST_US:
+                return time_us
+            reason = " (it is not of the years 1 to 9999: is the unit right?)"
         except (TypeError, ValueError, OverflowError):
-            raise ValueError(f"{self.field!r} is {value!r:.100}: expected {self.expected}") from None
+            pass
+        raise ValueError(f"{self.field!r} is {value!r:.100}: expected {self.expected}{reason}")
 
     def many(self, values: Sequence[Any]) -> list[int]:
         """The times of values, in order.
@@ -59,22 +64,22 @@ class EventTime:
         Raises:
             ValueError: one of them is none; `one` says which and why.
         """
-        try:
-            if self.unit is not None and set(map(type, values)) <= {int, str}:
-                return _in_micros(list(map(int, values)), self.unit)  # in a fifth of the time
-        except ValueError:
-            pass
-        try:
-            return list(map(self._one, values))
-        except (TypeError, OverflowError) as error:
-            raise ValueError(str(error)) from error
+        if self.unit is not None and set(map(type, values)) == {int}:
+            times = _in_micros(values, self.unit)  # in a fifth of the time
+        elif self.unit is not None and set(map(type, values)) == {str} and _WHOLES("\n".join(values)):
+            times = _in_micros(list(map(int, values)), self.unit)
+        else:
+            return list(map(self.one, values))
+        if times and not FIRST_US <= min(times) <= max(times) <= LAST_US:
+            raise ValueError("a time that is not of the years 1 to 9999")
+        return times
 
     def _reader(self) -> Callable[[Any], int]:
         unit, format = self.unit, self._format
         if unit is not None:
             return lambda value: _of_number(value, unit)
         if format is not None:
-            return lambda value: _micros(datetime.datetime.strptime(value, format))
+            return lambda value: micros_of(datetime.datetime.strptime(value, format), "us")
         return _of_text
 
     def _expected(self) -> str:
@@ -85,31 +90,25 @@ class EventTime:
         return "a time in ISO 8601, such as 2024-05-31T17:30:00Z (numbers want a unit, as in unit='ms')"
 
 
-def _in_micros(numbers: list[int], unit: str) -> list[int]:
+_WHOLES = re.compile(r"[+-]?\d+(?:\n[+-]?\d+)*", re.ASCII).fullmatch
+"""True of whole numbers, each in a line of its own."""
+
+
+def _in_micros(numbers: Sequence[int], unit: str) -> list[int]:
     per_second = PER_SECOND[unit]
     if per_second > MICROS_PER_SECOND:
         return [number // (per_second // MICROS_PER_SECOND) for number in numbers]
     factor = MICROS_PER_SECOND // per_second
-    return numbers if factor == 1 else [number * factor for number in numbers]
+    return list(numbers) if factor == 1 else [number * factor for number in numbers]
 
 
 def _of_number(value: Any, unit: str) -> int:
     if isinstance(value, str):
-        value = int(value) if value.lstrip("+-").isdecimal() else float(value)
+        value = whole_of(value) if value.strip().lstrip("+-").isdecimal() else decimal_of(value)
     return micros_of(value, unit)
 
 
 def _of_text(value: Any) -> int:
-    if isinstance(value, int | float):
+    if isinstance(value, int | float | Decimal):
         raise TypeError("a number without a unit")
-    if isinstance(value, str):
-        try:
-            return _micros(datetime.datetime.fromisoformat(value))
-        except ValueError:  # which knows fewer forms, and is five times as fast
-            return micros_of(value, "us")
     return micros_of(value, "us")
-
-
-def _micros(moment: datetime.datetime) -> int:
-    aware = moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)
-    return (aware - _EPOCH) // _MICROSECOND

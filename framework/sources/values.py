@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import datetime
-import decimal
+import math
+import re
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from decimal import Decimal
+from typing import Any, Final
 
 from framework.errors import SourceError
 from framework.topology import unknown
-from framework.units import PER_SECOND, micros_of
+from framework.units import PER_SECOND, date_of, nanos_of
+from viper.columns.fitting import Fit, MisfitError, fit_of
 from viper.schema import ColumnType, parsed
 
 Type = str | Callable[[Any], Any]
@@ -38,7 +41,8 @@ class Column:
         try:
             return self.convert(value)
         except Exception as error:
-            reason = "" if isinstance(error, _Refused) else f" ({type(error).__name__}: {error})"
+            told = str(error) if isinstance(error, _Refused) else f"{type(error).__name__}: {error}"
+            reason = f" ({told})" if told else ""
             raise ValueError(f"{self.field!r} is {value!r:.100}: expected {self.expected}{reason}") from error
 
     def many(self, values: Sequence[Any]) -> Sequence[Any]:
@@ -56,7 +60,7 @@ class Column:
 
 
 class _Refused(ValueError):
-    """A value that is not of its type; what was expected says it all."""
+    """A value that is not of its type; its text says more than what was expected, where that is not all."""
 
 
 def columns_of(
@@ -109,80 +113,47 @@ def _column(field: str, kind: Type | None, of_text: bool) -> Column | None:
     return Column(field, str(found), convert, bulk)
 
 
-_Maker = tuple[Callable[[Any], Any], Callable[[Sequence[Any]], Sequence[Any]] | None]
+_Read = Callable[[Any], Any]
+"""Makes a value that need not fit the type; raises ValueError or TypeError where there is none."""
+_Bulk = Callable[[Sequence[Any]], Sequence[Any]]
+_Maker = tuple[Callable[[Any], Any], _Bulk | None]
 
 
 def _text_maker(kind: ColumnType) -> _Maker:
     """Of a text; an empty one is None, where that is allowed and text itself is not wanted."""
     if kind.name == "string":
         return _not_empty, None
-    if kind.name in _LIMITS:
-        return _nullable(kind, _whole(kind)), _wholes(kind)
-    if kind.name in ("float32", "float64"):
-        return _nullable(kind, _float), _floats
-    if kind.name == "bool":
-        return _nullable(kind, _TRUTH.__getitem__), lambda texts: list(map(_TRUTH.__getitem__, texts))
-    return _nullable(kind, _rare(kind)), None
+    fitted = _fitted(_TEXT_READS.get(kind.name) or _rare(kind), fit_of(kind))
+    if not kind.nullable:
+        return fitted, _text_bulk(kind)
+    return lambda text: None if text == "" else fitted(text), _text_bulk(kind)
 
 
 def _json_maker(kind: ColumnType) -> _Maker:
     """Of a value of JSON; null is None where that is allowed."""
     classes = _JSON_CLASSES.get(kind.name)
-    if classes is None:
-        return _nullable(kind, _rare(kind)), None
-    allowed = frozenset(classes) | ({type(None)} if kind.nullable else frozenset())
-    is_float = kind.name in ("float32", "float64")
-
-    def one(value: Any) -> Any:
-        if type(value) not in allowed:
-            raise _Refused
-        if kind.name in _LIMITS and value is not None:
-            _check_limits(kind, [value])
-        return float(value) if is_float and value is not None else value
-
-    def many(values: Sequence[Any]) -> Sequence[Any]:
-        found = set(map(type, values))
-        if not found <= {float if is_float else classes[0]}:
-            raise _Refused
-        if kind.name in _LIMITS:
-            _check_limits(kind, values)
-        return values
-
-    return one, many
+    fitted = _fitted(_same if classes is not None else _rare(kind), fit_of(kind))
+    if not kind.nullable:
+        return fitted, _json_bulk(kind)
+    return lambda value: None if value is None else fitted(value), _json_bulk(kind)
 
 
-_LIMITS: Mapping[str, tuple[int, int]] = {
-    **{f"int{bits}": (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) for bits in (8, 16, 32, 64)},
-    **{f"uint{bits}": (0, 2**bits - 1) for bits in (8, 16, 32, 64)},
-}
-"""The least and the greatest value of each type of whole numbers."""
+def _fitted(read: _Read, fit: Fit) -> Callable[[Any], Any]:
+    """As a typed stream carries it, so that what is read does not depend on whether the stream is typed."""
 
-_JSON_CLASSES: Mapping[str, tuple[type, ...]] = {
-    **dict.fromkeys(_LIMITS, (int,)),
-    "float32": (float, int),
-    "float64": (float, int),
-    "bool": (bool,),
-    "string": (str,),
-}
-
-_TRUTH = {
-    **{text: True for text in ("true", "True", "TRUE", "1")},
-    **{text: False for text in ("false", "False", "FALSE", "0")},
-}
-
-
-def _nullable(kind: ColumnType, make: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def of(value: Any) -> Any:
-        if value is None or value == "":
-            if kind.nullable:
-                return None
-            raise _Refused
         try:
-            return make(value)
-        except (ValueError, KeyError, TypeError, OverflowError, decimal.InvalidOperation):
+            return fit(read(value))
+        except MisfitError as error:
+            raise _Refused(str(error)) from None
+        except (ValueError, KeyError, TypeError, OverflowError):
             raise _Refused from None
 
     return of
+
+
+def _same(value: Any) -> Any:
+    return value
 
 
 def _not_empty(text: str) -> str:
@@ -191,80 +162,167 @@ def _not_empty(text: str) -> str:
     return text
 
 
-def _whole(kind: ColumnType) -> Callable[[str], int]:
-    least, greatest = _LIMITS[kind.name]
+# -- one text
 
-    def of(text: str) -> int:
-        if "_" in text or not least <= (value := int(text)) <= greatest:
-            raise _Refused
-        return value
-
-    return of
+_WHOLE: Final = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
+_NUMBER: Final = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,9})?\s*", re.ASCII)
+"""What other programs take for numbers; Python also takes 1_000, and digits of any script."""
 
 
-def _wholes(kind: ColumnType) -> Callable[[Sequence[str]], Sequence[int]]:
-    def of(texts: Sequence[str]) -> Sequence[int]:
-        _refuse_underscores(texts)
-        values = list(map(int, texts))
-        _check_limits(kind, values)
-        return values
+def whole_of(text: str) -> int:
+    """The whole number that a text is, such as ``-5``.
 
-    return of
+    Raises:
+        ValueError: it is none.
+    """
+    if not _WHOLE.fullmatch(text):
+        raise ValueError("no whole number")
+    return int(text)
+
+
+def decimal_of(text: str) -> Decimal:
+    """The number that a text is, such as ``1.50`` or ``1e3``, with all its digits.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if not _NUMBER.fullmatch(text):
+        raise ValueError("no number")
+    return Decimal(text)
 
 
 def _float(text: str) -> float:
-    if "_" in text:
+    if "_" in text or not text.isascii():
         raise _Refused
-    return float(text)
+    value = float(text)
+    if math.isinf(value) and _NUMBER.fullmatch(text):
+        raise MisfitError("it is too large")
+    return value
 
 
-def _floats(texts: Sequence[str]) -> Sequence[float]:
-    _refuse_underscores(texts)
-    return list(map(float, texts))
+def _truth(text: str) -> bool:
+    return _TRUTH[text.strip()]
 
 
-def _refuse_underscores(texts: Sequence[str]) -> None:
-    """Python takes 1_000 for a number, and nobody else does."""
-    if "_" in "".join(texts):
-        raise _Refused
+_TRUTH = {
+    **{text: True for text in ("true", "True", "TRUE", "1")},
+    **{text: False for text in ("false", "False", "FALSE", "0")},
+}
+_WHOLES: Final = frozenset(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
+_FLOATS: Final = frozenset({"float32", "float64"})
+_TEXT_READS: Mapping[str, _Read] = {
+    **dict.fromkeys(_WHOLES, whole_of),
+    **dict.fromkeys(_FLOATS, _float),
+    "bool": _truth,
+}
+_JSON_CLASSES: Mapping[str, type] = {
+    **dict.fromkeys(_WHOLES, int),
+    **dict.fromkeys(_FLOATS, float),
+    "bool": bool,
+    "string": str,
+}
+"""The class of a value of JSON, by the types that have one."""
 
 
-def _check_limits(kind: ColumnType, values: Sequence[int]) -> None:
-    least, greatest = _LIMITS[kind.name]
-    if values and not (least <= min(values) and max(values) <= greatest):
-        raise _Refused
-
-
-def _rare(kind: ColumnType) -> Callable[[Any], Any]:
-    """Of types that few files have.
+def _rare(kind: ColumnType) -> _Read:
+    """Of types that JSON writes as text.
 
     Raises:
         SourceError: no file of text has such values.
     """
     if kind.name == "timestamp":
-        return _timestamp(kind.unit)
+        return _timestamp(PER_SECOND[kind.unit])
     if kind.name == "date32":
-        return datetime.date.fromisoformat
+        return date_of
     if kind.name == "decimal128":
-        return lambda value: decimal.Decimal(value if isinstance(value, str | int) else _refuse())
+        return lambda value: decimal_of(value) if isinstance(value, str) else value
     raise SourceError(
         f"types: {kind} cannot be made of text: expected bool, whole numbers, floats, string, "
         "timestamp[unit], date32, decimal128(digits, scale), or a function of a value"
     )
 
 
-def _timestamp(unit: str) -> Callable[[Any], int]:
-    """Of a time in ISO 8601, or of a number in the unit; the value is a number in the unit."""
+def _timestamp(per_second: int) -> _Read:
+    """Of a time in ISO 8601, or of a whole number in the unit; the value is a number in the unit."""
 
-    def of(value: Any) -> int:
-        if isinstance(value, str) and value.lstrip("-").isdecimal():
-            return int(value)
-        if type(value) is int:
+    def of(value: Any) -> Any:
+        if not isinstance(value, str):
             return value
-        return micros_of(value, unit) * PER_SECOND[unit] // PER_SECOND["us"]
+        if _WHOLE.fullmatch(value):
+            return int(value)
+        nanos, is_inexact = nanos_of(value)
+        number, rest = divmod(nanos, PER_SECOND["ns"] // per_second)
+        if rest or is_inexact:
+            raise MisfitError("it is finer than the unit")
+        return number
 
     return of
 
 
-def _refuse() -> str:
-    raise _Refused
+# -- many values at once, where all are plain
+
+
+def _text_bulk(kind: ColumnType) -> _Bulk | None:
+    if kind.name == "bool":
+        return lambda texts: list(map(_TRUTH.__getitem__, texts))
+    if kind.name in _FLOATS:
+        return lambda texts: _finite(_floats(kind, list(map(float, _plain(texts)))))
+    if kind.name in _WHOLES:
+        check = _limits(kind)
+        return lambda texts: check(list(map(int, _plain(texts))))
+    return None
+
+
+def _json_bulk(kind: ColumnType) -> _Bulk | None:
+    expected = _JSON_CLASSES.get(kind.name)
+    if expected is None:
+        return None
+    check: _Bulk = _limits(kind) if kind.name in _WHOLES else lambda values: values
+    if kind.name == "float32":
+        check = lambda values: _finite(_floats(kind, values))  # noqa: E731
+    if kind.name == "string":
+        check = _characters
+
+    def of(values: Sequence[Any]) -> Sequence[Any]:
+        if set(map(type, values)) != {expected}:
+            raise _Refused
+        return check(values)
+
+    return of
+
+
+def _plain(texts: Sequence[str]) -> Sequence[str]:
+    """The texts, if they have nothing that Python alone takes for a part of a number."""
+    joined = "".join(texts)
+    if "_" in joined or not joined.isascii():
+        raise _Refused
+    return texts
+
+
+def _limits(kind: ColumnType) -> _Bulk:
+    bits = int(kind.name.removeprefix("u").removeprefix("int"))
+    least, greatest = (0, 2**bits - 1) if kind.name[0] == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+
+    def check(values: Sequence[int]) -> Sequence[int]:
+        if values and not (least <= min(values) and max(values) <= greatest):
+            raise _Refused
+        return values
+
+    return check
+
+
+def _floats(kind: ColumnType, values: Sequence[float]) -> Sequence[float]:
+    return array("f", values).tolist() if kind.name == "float32" else values
+
+
+def _finite(values: Sequence[float]) -> Sequence[float]:
+    """The values, unless one is infinite: was it written so, or is it too large?"""
+    if math.inf in values or -math.inf in values:
+        raise _Refused
+    return values
+
+
+def _characters(values: Sequence[str]) -> Sequence[str]:
+    """The texts, if UTF-8 can carry them: JSON may write half a character (UnicodeEncodeError)."""
+    "".join(values).encode()
+    return values

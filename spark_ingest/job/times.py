@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from framework.units import MICROS_PER_SECOND, PER_SECOND
+from framework.units import FIRST_US, ISO, LAST_US, MICROS_PER_SECOND, PER_SECOND
 from spark_ingest.engine.session import utc
 from spark_ingest.errors import JobError
 from spark_ingest.job.stream_spec import TIME, StreamSpec, named
@@ -14,12 +15,11 @@ from spark_ingest.job.types import check_columns, type_word
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-FIRST_US = -62_135_596_800_000_000
-"""0001-01-01T00:00:00Z. Numbers outside of these two are most likely of another unit."""
-LAST_US = 253_402_300_799_999_999
-"""9999-12-31T23:59:59.999999Z"""
 DAY_US = 86_400_000_000
-_ISO_DATE = r"^\s*\d{4}-\d{1,2}-\d{1,2}"
+_FORMS = "^(?:" + re.sub(r"\(\?P<\w+>", "(", ISO.pattern) + r")\z"
+"""The forms of `framework.units.ISO`, as Java writes them, whose groups have numbers only."""
+_PLAIN = r"^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)?)?\z"
+"""Those of them that most texts have. Spark reads them as they are; to take one apart takes it longer."""
 
 
 def timed(df: DataFrame, spec: StreamSpec) -> DataFrame:
@@ -71,8 +71,30 @@ def _parsed(text: Column, pattern: str | None) -> Column:
 
     if pattern is not None:
         return F.try_to_timestamp(text, F.lit(pattern))
-    # Spark also takes a time without a date, and adds today's.
-    return F.when(text.rlike(_ISO_DATE), F.try_to_timestamp(text))
+    # A cast takes more forms than these, such as a time without a date, to which Spark adds today's.
+    return F.try_to_timestamp(F.when(text.rlike(_PLAIN), text).when(text.rlike(_FORMS), _rewritten(text)))
+
+
+def _rewritten(text: Column) -> Column:
+    """A text in one of the forms of `ISO`, in the form that Spark reads."""
+    from pyspark.sql import functions as F
+
+    def group(name: str) -> Column:
+        """Empty where the text has another form."""
+        return F.regexp_extract(text, _FORMS, ISO.groupindex[name])
+
+    def two(name: str, whole: str, place: int) -> Column:
+        """Two digits, which stand by themselves or in a whole without separators."""
+        return F.lpad(F.concat(group(name), F.substring(group(whole), place, 2)), 2, "0")
+
+    year = F.concat(group("year"), F.substring(group("date"), 1, 4))
+    days = (two("month", "date", 5), two("day", "date", 7))
+    times = (two("hour", "clock", 1), two("minute", "clock", 3), two("second", "clock", 5))
+    fraction = F.concat(group("fraction"), group("rest"), F.lit("0"))
+    zone = F.regexp_replace(group("zone"), "^z$", "Z")
+    return F.concat(
+        F.concat_ws("-", year, *days), F.lit("T"), F.concat_ws(":", *times), F.lit("."), fraction, zone
+    )
 
 
 def _of_float(number: Column, unit: str) -> Column:

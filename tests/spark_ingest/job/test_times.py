@@ -118,5 +118,15 @@ def test_a_column_that_can_be_no_time(spark: SparkSession) -> None:
 def test_texts_are_read_as_those_that_a_spout_emits(spark: SparkSession) -> None:
     assert times(spark, list(NOON_TEXTS), "string") == [NOON_US] * len(NOON_TEXTS)
     assert times(spark, list(NO_TEXTS), "string") == [None] * len(NO_TEXTS)
-    finer = ["2013-01-01T12:00:00.1234567Z", "1969-12-31 23:59:59.9999999"]
+    finer = [
+        "2013-01-01T12:00:00.1234567Z",
+        "1969-12-31 23:59:59.9999999",
+        "0001-01-01",
+        "9999-12-31T23:59:59.9999999Z",
+        "1800-06-01T12:00:00-05:30",
+        "2024-03-10T02:30 America/New_York",  # which did not exist
+        "2024-11-03T01:30 America/New_York",  # which there was twice
+        "1850-01-01T12:00 Europe/Berlin",  # of local mean time
+        "20240310T023000,25z",
+    ]
     assert times(spark, finer, "string") == [micros_of(text, "s") for text in finer]
