@@ -92,13 +92,15 @@ def project_folders(file: str | os.PathLike[str] | None) -> tuple[str, ...]:
     """The folders that user code of a topology is imported from: absolute, and only those that exist.
 
     They are those that ``sparse`` takes: ``../src`` beside the topology's file, the file's own folder,
-    ``src`` in that folder, and the current folder.
+    ``src`` in that folder, and the current folder, with its ``src`` before it for a file further down in it.
 
     Args:
         file: the topology's file; None for a topology in a module, whose folder is the current one.
     """
     folder = Path() if file is None else Path(file).parent
-    candidates = (folder / ".." / "src", folder, folder / "src", Path())
+    # As of a topology in topologies/sub/, which sparse finds by name.
+    own = [Path("src")] if folder.resolve().is_relative_to(Path.cwd()) else []
+    candidates = (folder / ".." / "src", folder, folder / "src", *own, Path())
     return tuple(dict.fromkeys(str(path.resolve()) for path in candidates if path.is_dir()))
 
 

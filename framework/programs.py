@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,7 +46,7 @@ class CommandProblem:
         return self.message
 
 
-def working_folder(command: Sequence[str], folders: Sequence[str]) -> Path:
+def working_folder(command: Sequence[str], folders: Sequence[str], *, stays: bool = False) -> Path:
     """The folder that a program runs in.
 
     It is the first of the project's folders, or of their folders for resources, in which a word of the
@@ -55,7 +55,10 @@ def working_folder(command: Sequence[str], folders: Sequence[str]) -> Path:
     Args:
         command: the program and its arguments.
         folders: the project's.
+        stays: whether it runs in the current folder all the same.
     """
+    if stays:
+        return Path.cwd()
     # streamparse's specs have a program's arguments in one text.
     words = [word for part in command for word in part.split() if not os.path.isabs(word)]
     for folder in searched(folders):
@@ -75,13 +78,21 @@ def searched(folders: Sequence[str]) -> Iterator[Path]:
             yield from (folder.parent / name for name in RESOURCES)
 
 
-def problem_with(command: Sequence[str], folders: Sequence[str]) -> CommandProblem | None:
-    """Why a command cannot be run here; None if nothing is known against it."""
+def problem_with(
+    command: Sequence[str], folders: Sequence[str], *, stays: bool = False
+) -> CommandProblem | None:
+    """Why a command cannot be run here; None if nothing is known against it.
+
+    Args:
+        command: the program and its arguments.
+        folders: the project's.
+        stays: whether it runs in the current folder.
+    """
     if not command or not command[0]:
         return CommandProblem("expected a command, found none", only_here=False)
     return (
-        _problem_with_program(command[0], working_folder(command, folders))
-        or _problem_with_script(command, folders)
+        _problem_with_program(command[0], working_folder(command, folders, stays=stays))
+        or (_problem_in_current_folder(command) if stays else _problem_with_script(command, folders))
         or _problem_with_serializer(command)
     )
 
@@ -97,6 +108,14 @@ def _problem_with_program(program: str, folder: Path) -> CommandProblem | None:
         message = f"{str(folder / program)!r} is not executable: make it so, or put its interpreter in front"
         return CommandProblem(message, only_here=False)
     return None
+
+
+def _problem_in_current_folder(command: Sequence[str]) -> CommandProblem | None:
+    script = script_of(command)
+    if script is None or Path(script).is_file():
+        return None
+    message = f"there is no {script!r} in {str(Path.cwd())!r}, where it runs, as changeChildCWD is false"
+    return CommandProblem(message, only_here=False)
 
 
 def _problem_with_script(command: Sequence[str], folders: Sequence[str]) -> CommandProblem | None:
@@ -143,7 +162,15 @@ def _problem_with_serializer(command: Sequence[str]) -> CommandProblem | None:
     return CommandProblem(f"it uses {chosen[2]}, and viper sends JSON to programs: leave out {chosen[1]}")
 
 
-def environment(folders: Sequence[str]) -> dict[str, str]:
-    """The environment of a program: that of this process, with the project's folders on Python's path."""
-    before = os.environ.get("PYTHONPATH")
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([*folders, *([before] if before else [])])}
+def environment(folders: Sequence[str], given: Mapping[str, str] = {}) -> dict[str, str]:
+    """The environment of a program: that of this process, with the project's folders on Python's path.
+
+    Args:
+        folders: the project's.
+        given: further variables; a ``PATH`` is put behind that of this process, as by Storm's `ShellProcess`.
+    """
+    found = {**os.environ, **given}
+    if "PATH" in given and "PATH" in os.environ:
+        found["PATH"] = os.pathsep.join([os.environ["PATH"], given["PATH"]])
+    before = found.get("PYTHONPATH")
+    return {**found, "PYTHONPATH": os.pathsep.join([*folders, *([before] if before else [])])}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -55,10 +54,9 @@ def show(ctx: click.Context, words: tuple[str, ...], choices: Choices, as_json: 
 
 def _is_target(word: str) -> bool:
     """Whether a word names a topology rather than keys: it has the form of one, or is in ``topologies/``."""
-    from framework.loading.target import SUFFIXES, TOPOLOGIES
+    from framework.loading.target import SUFFIXES, named_file
 
-    in_topologies = (Path(TOPOLOGIES, word + suffix).is_file() for suffix in SUFFIXES)
-    return word.endswith(SUFFIXES) or ":" in word or "/" in word or any(in_topologies)
+    return word.endswith(SUFFIXES) or ":" in word or "/" in word or named_file(word) is not None
 
 
 def _without_target(choices: Choices) -> Opened:

@@ -116,11 +116,12 @@ def topologies_here() -> list[str]:
     Raises:
         click.UsageError: there are none.
     """
-    from framework.loading.target import TOPOLOGIES, project_files
+    from framework.loading.target import project_files, topology_folders
 
     found = [str(file) for file in project_files()]
     if not found:
-        raise click.UsageError(f"name the topology to use: there is no topology in {TOPOLOGIES}/")
+        looked_in = " or ".join(f"{folder}/" for folder in topology_folders())
+        raise click.UsageError(f"name the topology to use: there is no topology in {looked_in}")
     return found
 
 

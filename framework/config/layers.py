@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 DEFAULTS = "conf/defaults.yaml"
 
 PROJECT_FILE = "viper.yaml"
+STREAMPARSE_FILE = "config.json"
 
 _LOG_KEYS = ("path", "file", "level", "max_bytes", "backup_count")
 
@@ -143,7 +144,7 @@ def streamparse_layer(topology: Topology, environment: str | None) -> tuple[Laye
         environment: name of the environment; may be None where there is only one.
     """
     for folder in _folders(topology):
-        path = folder / "config.json"
+        path = folder / STREAMPARSE_FILE
         if path.is_file():
             return _layer_of(path, environment)
     return {}, []
@@ -159,11 +160,28 @@ def is_streamparse_config(path: Path) -> bool:
 
 
 def _folders(topology: Topology) -> list[Path]:
+    """The folders that may have the project's file: that of the topology, the one above, and those up to the
+    current folder, where streamparse looks for it."""
     file = topology.sources.at().file
     if not file:
         return []
-    folder = Path(file).absolute().parent
-    return [folder, folder.parent]
+    folder, current = Path(file).absolute().parent, Path.cwd()
+    above = [parent for parent in folder.parents if parent.is_relative_to(current)]
+    return list(dict.fromkeys([folder, folder.parent, *above]))
+
+
+def streamparse_topologies(folder: Path = Path()) -> str | None:
+    """The folder of topologies that a streamparse project's ``config.json`` names; None if none does.
+
+    Args:
+        folder: the project's.
+    """
+    try:
+        content = json.loads((folder / STREAMPARSE_FILE).read_bytes())
+    except (OSError, ValueError):
+        return None
+    found = content.get("topology_specs") if isinstance(content, dict) else None
+    return found if isinstance(found, str) and found else None
 
 
 def _layer_of(path: Path, chosen: str | None) -> tuple[Layer, list[Problem]]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
@@ -25,6 +25,7 @@ from framework.topology import (
     SourceMap,
     Stream,
     Topology,
+    last_subscriptions,
     unknown,
 )
 
@@ -45,6 +46,8 @@ class Declaration:
     """In order of definition; every spec has its name."""
     config: Mapping[str, Any]
     sources: SourceMap
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """Specs, and a config, that a topology class does not inherit: the class that has each, by attribute."""
 
     def topology(self, name: str | None = None, environment: str | None = None) -> Loaded:
         """The topology, not validated, and a problem for each part that does not fit into one.
@@ -57,7 +60,20 @@ class Declaration:
         components = tuple(self._component(spec, environment, problems) for spec in self.specs)
         config = deepcopy(dict(self.config))
         topology = Topology(name or self.name, components, config, sources=self.sources)
-        return Loaded(topology, tuple(problems))
+        topology, replaced = last_subscriptions(topology)
+        return Loaded(topology, (*self._not_inherited(), *problems, *replaced))
+
+    def _not_inherited(self) -> Iterator[Problem]:
+        """A warning if the class extends one with specs that are not in its own body."""
+        if self.left_out:
+            owners = " and ".join(dict.fromkeys(self.left_out.values()))
+            lines = "; ".join(f"{name} = {owner}.{name}" for name, owner in self.left_out.items())
+            yield Problem(
+                self.sources.at(),
+                "a topology class has the specs and the config of its own body only, and inherits none, as "
+                f"in streamparse: to have those of {owners}, too, write in its body: {lines}",
+                warning=True,
+            )
 
     def _component(self, spec: Spec, environment: str | None, problems: list[Problem]) -> ComponentSpec:
         name = spec.name or ""
@@ -86,7 +102,11 @@ class Declaration:
 
 
 def class_declaration(
-    file: str, qualname: str, specs: Mapping[str, Spec], config: Mapping[str, Any]
+    file: str,
+    qualname: str,
+    specs: Mapping[str, Spec],
+    config: Mapping[str, Any],
+    left_out: Mapping[str, str] = {},
 ) -> Declaration:
     """The declaration of a topology class.
 
@@ -95,13 +115,14 @@ def class_declaration(
         qualname: its qualified name there.
         specs: its specs, by attribute.
         config: the topology's configuration.
-
+        left_out: as of `Declaration`.
 
     Its topology has the name of its file, as for ``sparse``.
     """
     source = class_source(file, qualname)
     name = PurePath(source.file).stem or source.name
-    return Declaration(name, list(specs.values()), config, SourceMap(dict(_places(source, specs))))
+    places = SourceMap(dict(_places(source, specs)))
+    return Declaration(name, list(specs.values()), config, places, left_out)
 
 
 def _places(source: ClassSource, specs: Mapping[str, Spec]) -> Iterator[tuple[Path, Place]]:
@@ -147,10 +168,11 @@ def accepted(loaded: Loaded) -> Topology:
     # Importing the framework needs no validation, only declaring a topology does.
     from framework.validation import validate
 
-    topology = loaded.topology
-    if topology is None or loaded.problems or not _is_well_formed(topology):
-        found = (*loaded.problems, *(validate(topology) if topology is not None else ()))
-        raise TopologyError(problem for problem in found if not problem.warning)
+    topology, problems = loaded.topology, loaded.problems
+    if topology is None or not all(found.warning for found in problems) or not _is_well_formed(topology):
+        wrong = [found for found in validate(topology) if not found.warning] if topology is not None else ()
+        # A warning of the declaration may be the cause: that its class inherits no specs.
+        raise TopologyError((*problems, *wrong))
     return topology
 
 

@@ -39,12 +39,13 @@ def own_modules() -> Iterator[None]:
                 _ours[name] = _places(module)
 
 
-def import_named(name: str, known: Iterable[str]) -> ModuleType:
+def import_named(name: str, known: Iterable[str], folders: Iterable[str]) -> ModuleType:
     """The module of that name; to be called within `own_modules`.
 
     Args:
         name: dotted name.
         known: names that the user may have meant, for the message.
+        folders: those in which it was no file, for the message.
 
     Raises:
         LoadError: there is no such module.
@@ -57,7 +58,8 @@ def import_named(name: str, known: Iterable[str]) -> ModuleType:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise
     near = did_you_mean(name, known)
-    raise LoadError(f"no topology {name!r}: neither a file in topologies/ nor a module{near}")
+    looked_in = " or ".join(f"{folder}/" for folder in folders)
+    raise LoadError(f"no topology {name!r}: neither a file in {looked_in} nor a module{near}")
 
 
 def import_file(file: Path) -> ModuleType:

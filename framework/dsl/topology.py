@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from framework.adapters.streamparse import refuse_classes, specs_in
+from framework.adapters.streamparse import not_inherited, refuse_classes, specs_in
 from framework.declaration import ANY_ENVIRONMENT, Declaration, accepted, class_declaration, file_of
 from framework.specs import Spec, checked_config
 from framework.topology import Loaded
@@ -51,4 +51,5 @@ def topology_of(cls: TopologyType, environment: str | None = None, name: str | N
 
 
 def _declaration(cls: TopologyType) -> Declaration:
-    return class_declaration(file_of(cls), cls.__qualname__, specs_in(vars(cls)), cls.config)
+    left_out = not_inherited(vars(cls), cls.__mro__[1:])
+    return class_declaration(file_of(cls), cls.__qualname__, specs_in(vars(cls)), cls.config, left_out)

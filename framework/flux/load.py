@@ -18,7 +18,17 @@ from framework.flux.section import Section, value_of
 from framework.flux.substitution import AsFlux, InNodes, Values
 from framework.importing import import_object, importable, looks_like_java, project_folders
 from framework.instantiate import Beans, check_method
-from framework.topology import ComponentSpec, Loaded, ObjectDef, Problem, Role, SourceMap, Topology, unknown
+from framework.topology import (
+    ComponentSpec,
+    Loaded,
+    ObjectDef,
+    Problem,
+    Role,
+    SourceMap,
+    Topology,
+    last_subscriptions,
+    unknown,
+)
 
 _METHODS = ("getTopology", "get_topology")
 
@@ -154,7 +164,10 @@ def _topology(draft: Draft, reading: Reading) -> Topology | None:
     if topology is None:
         return None
     sources = SourceMap({**topology.sources.places, **reading.places})
-    return replace(topology, sources=sources, import_paths=reading.import_paths)
+    topology = replace(topology, sources=sources, import_paths=reading.import_paths)
+    topology, replaced = last_subscriptions(topology)
+    reading.problems.extend(replaced)
+    return topology
 
 
 def _components(draft: Draft, reading: Reading) -> tuple[ComponentSpec, ...]:

@@ -207,8 +207,8 @@ def _vertex(component: ComponentSpec, beans: Sequence[Bean]) -> Printed:
 def _implementation(component: ComponentSpec, beans: Sequence[Bean]) -> tuple[Printed, Declared]:
     """What makes a component, and what a loader knows from that alone."""
     match component.implementation:
-        case ShellImplementation(command):
-            return _shell(component, command)
+        case ShellImplementation():
+            return _shell(component, component.implementation)
         case PythonImplementation(definition):
             return _object(definition), _declared(definition, beans)
         case JavaImplementation(definition):
@@ -237,7 +237,7 @@ def _output(stream: Stream) -> Printed:
     return {**_given(name=name), "fields": list(stream.fields), **given}
 
 
-def _shell(component: ComponentSpec, command: Sequence[str]) -> tuple[Printed, Declared]:
+def _shell(component: ComponentSpec, program: ShellImplementation) -> tuple[Printed, Declared]:
     """The wrapper's own words for streams and config, where they suffice; every Flux knows them."""
     outputs = component.outputs or ()
     is_said = all(stream.fields and not stream.direct and stream.schema is None for stream in outputs)
@@ -245,9 +245,11 @@ def _shell(component: ComponentSpec, command: Sequence[str]) -> tuple[Printed, D
     default = [list(stream.fields) for stream in said[:1] if stream.name == DEFAULT_STREAM]
     methods = [_called("setNamedStream", stream.name, list(stream.fields)) for stream in said[len(default) :]]
     methods += [_called("addComponentConfig", key, value) for key, value in component.config.items()]
+    methods += [_called("setEnv", dict(program.env))] if program.env else []
+    methods += [_called("changeChildCWD", False)] if program.stays else []
     made = {
         "className": WRAPPERS[component.role],
-        "constructorArgs": [list(command), *default],
+        "constructorArgs": [list(program.command), *default],
         **_given(configMethods=methods),
     }
     return made, Declared(said, config=component.config)

@@ -15,7 +15,7 @@ import yaml
 
 from framework.flux import keys
 from framework.flux.objects import Declared, class_or_problem
-from framework.flux.reading import Reading
+from framework.flux.reading import Reading, described, place_of
 from framework.flux.section import Section, text_of, texts_of, value_of
 from framework.topology import (
     DEFAULT_STREAM,
@@ -127,15 +127,18 @@ def read_shell(section: Section, role: Role, reading: Reading) -> tuple[Implemen
     if section.raw("className") != WRAPPERS[role]:
         message = f"{section.what} of class {section.raw('className')!r}: expected {WRAPPERS[role]!r}"
         reading.report(section.place_of("className"), message)
-    for key in ("factory", "factoryArgs", "properties", "constructorKwargs"):
+    for key in ("factory", "factoryArgs", "constructorKwargs"):
         if section.has(key):
             reading.report(section.place_of(key), f"{key!r} has no effect on a program")
     wrapper = _Wrapper(reading)
     command = wrapper.construct(section)
+    for given in section.sections("properties", "a property", keys.PROPERTY):  # before the methods, as Flux
+        wrapper.set(given)
     for method in section.sections("configMethods", "a config method", keys.CONFIG_METHOD):
         wrapper.call(method)
     streams = tuple(Stream(fields, name) for name, fields in wrapper.streams.items() if _is_one(fields))
-    implementation = _implementation(command, role, section.place_of("constructorArgs"), reading)
+    program = ShellImplementation(command, wrapper.env, wrapper.stays)
+    implementation = _implementation(program, role, section.place_of("constructorArgs"), reading)
     return implementation, Declared(streams, config=wrapper.config)
 
 
@@ -143,20 +146,39 @@ def _is_one(fields: Sequence[str]) -> bool:
     return fields not in ((), NO_FIELDS)
 
 
-def _implementation(command: tuple[str, ...], role: Role, place: Place, reading: Reading) -> Implementation:
-    class_name = hosted_class_name(command, role, reading.import_paths)
+def _implementation(
+    program: ShellImplementation, role: Role, place: Place, reading: Reading
+) -> Implementation:
+    if program.env or program.stays:  # which a component that shares its process cannot have for itself
+        return program
+    class_name = hosted_class_name(program.command, role, reading.import_paths)
     if class_name is None:
-        return ShellImplementation(command)
+        return program
     return PythonImplementation(ObjectDef(class_name, cls=class_or_problem(class_name, place, reading)))
 
 
 class _Wrapper:
-    """What the constructor and the config methods of a shell wrapper are given."""
+    """Takes the arguments of the constructor and of the config methods of a shell wrapper.
+
+    Its methods are those of `FluxShellBolt` and `FluxShellSpout`, and those that they inherit from Storm's
+    `ShellBolt` and `ShellSpout` and that can be called from a file: `setEnv` and `changeChildCWD`. Flux takes
+    a property for the argument of the setter of its name.
+    """
 
     def __init__(self, reading: Reading) -> None:
         self.streams: dict[str, tuple[str, ...]] = {}
         self.config: dict[str, Any] = {}
+        self.env: dict[str, str] = {}
+        self.stays = False
         self._reading = reading
+        self._methods: Mapping[str, tuple[int, Callable[..., None]]] = {
+            "setDefaultStream": (1, self._set_default_stream),
+            "setNamedStream": (2, self._set_named_stream),
+            "addComponentConfig": (2, self._add_config),
+            "setEnv": (1, self._set_env),
+            "changeChildCWD": (1, self._change_child_cwd),
+        }
+        self._properties = {"defaultStream": self._set_default_stream, "env": self._set_env}
 
     def construct(self, section: Section) -> tuple[str, ...]:
         """Take the constructor's arguments, and return the command."""
@@ -173,20 +195,28 @@ class _Wrapper:
             return () if command is None else (command,)
         return texts_of(args[0], "the command", self._reading)
 
+    def set(self, section: Section) -> None:
+        """Take the value of one property."""
+        name, value = section.required_text("name"), section.node("value")
+        if name is None:
+            return
+        if name not in self._properties:
+            message = unknown("property of a program", name, self._properties)
+            self._reading.report(section.place_of("name"), message)
+        elif value is None:
+            self._reading.report(section.place, f"the property {name!r} without 'value': expected one")
+        else:
+            self._properties[name](value)
+
     def call(self, section: Section) -> None:
         """Take the arguments of one config method."""
         name, args = section.required_text("name"), section.items("args")
         if name is None:
             return
-        methods: Mapping[str, tuple[int, Callable[..., None]]] = {
-            "setDefaultStream": (1, self._set_default_stream),
-            "setNamedStream": (2, self._set_named_stream),
-            "addComponentConfig": (2, self._add_config),
-        }
-        if name not in methods:
-            self._reading.report(section.place_of("name"), unknown("config method", name, methods))
+        if name not in self._methods:
+            self._reading.report(section.place_of("name"), unknown("config method", name, self._methods))
             return
-        expected, method = methods[name]
+        expected, method = self._methods[name]
         if len(args) == expected:
             method(*args)
         else:
@@ -205,3 +235,23 @@ class _Wrapper:
         name = text_of(key, "the config key", self._reading)
         if name is not None:
             self.config[name] = value_of(value, self._reading)
+
+    def _set_env(self, env: yaml.Node) -> None:
+        if not isinstance(env, yaml.MappingNode):
+            found = f"the environment is {described(env)}, expected a mapping of variables to texts"
+            self._reading.report(place_of(env), found)
+            return
+        self.env = {}
+        for name, value in env.value:
+            variable = text_of(name, "the name of a variable", self._reading)
+            text = text_of(value, f"the variable {variable!r}", self._reading)
+            if variable is not None and text is not None:
+                self.env[variable] = text
+
+    def _change_child_cwd(self, changes: yaml.Node) -> None:
+        value = value_of(changes, self._reading)
+        if isinstance(value, bool):
+            self.stays = not value
+        else:
+            found = f"changeChildCWD of {described(changes)}, expected true or false"
+            self._reading.report(place_of(changes), found)

@@ -25,7 +25,7 @@ from framework.discovery import (
 )
 from framework.errors import LoadError
 from framework.importing import importable, importing_user_code, project_folders
-from framework.loading.target import YAML_SUFFIXES, Target, parse, project_names
+from framework.loading.target import YAML_SUFFIXES, Target, parse, project_names, topology_folders
 from framework.topology import Loaded, Place, Problem
 
 
@@ -102,7 +102,7 @@ def _imported(target: Target) -> ModuleType:
     with own_modules(), importing_user_code():
         if target.file is not None:
             return import_file(target.file)
-        return import_named(target.module, project_names())
+        return import_named(target.module, project_names(), map(str, topology_folders()))
 
 
 def _chosen(module: ModuleType, attribute: str | None) -> tuple[object, str]:

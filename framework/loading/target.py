@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from framework.config import streamparse_topologies
 from framework.errors import LoadError
 from framework.topology import did_you_mean, one_of
 
 TOPOLOGIES = "topologies"
-"""Folder of a project in which a bare name is looked up, as by ``sparse -n``."""
+"""Folder of a project in which a name is looked up, unless a streamparse project names another one."""
 
 YAML_SUFFIXES = (".yaml", ".yml", ".flux")
 SUFFIXES = (".py", *YAML_SUFFIXES)
@@ -48,23 +50,50 @@ def parse(target: str) -> Target:
     return Target(file, file.stem, attribute)
 
 
+def topology_folders(folder: Path = Path()) -> tuple[Path, ...]:
+    """The folders of a project in which a name is looked up, as by ``sparse -n``, in this order.
+
+    They are the ``topology_specs`` of streamparse's ``config.json``, and `TOPOLOGIES`.
+    """
+    named = streamparse_topologies(folder)
+    return tuple(dict.fromkeys(folder / name for name in (named or TOPOLOGIES, TOPOLOGIES)))
+
+
+def named_file(name: str) -> Path | None:
+    """The file of a topology that a name stands for in the current folder's project; ``sub/name`` is one, too.
+
+    Returns:
+        None if there is no such file.
+    """
+    files = (folder / f"{name}{suffix}" for folder in topology_folders() for suffix in SUFFIXES)
+    return next((file for file in files if file.is_file()), None)
+
+
 def _file(source: str) -> Path | None:
     path = Path(source)
-    if path.suffix in SUFFIXES or os.sep in source or path.is_file():
+    if path.suffix in SUFFIXES or path.is_file():
         return _existing(path)
-    for file in (Path(TOPOLOGIES, source + suffix) for suffix in SUFFIXES):
-        if file.is_file():
-            return file
+    named = None if path.is_absolute() else named_file(source)
+    if named is not None:
+        return named
+    if os.sep in source:
+        return _existing(path, _named_beside(path))
     is_package = Path(path, "__init__.py").is_file()
     return _existing(path) if path.is_dir() and not is_package else None
 
 
-def _existing(path: Path) -> Path:
+def _named_beside(path: Path) -> list[str]:
+    """Names of files in a project's folders of topologies that stand where one of this name would."""
+    files = (Path(file) for folder in topology_folders() for file in _files_in(folder / path.parent))
+    return [str(path.parent / file.stem) for file in files]
+
+
+def _existing(path: Path, also: Sequence[str] = ()) -> Path:
     if path.is_dir():
-        files = _files_in(path) or _files_in(path / TOPOLOGIES)
+        files = _files_in(path) or [str(file) for file in project_files(path)]
         raise LoadError(f"{str(path)!r} is a folder: expected a topology file, {one_of(files)}")
     if not path.exists():
-        near = did_you_mean(str(path), _files_in(path.parent))
+        near = did_you_mean(str(path), [*_files_in(path.parent), *also])
         raise LoadError(f"no such file: {str(path)!r}{near or _contents(path.parent)}")
     if path.suffix not in SUFFIXES:
         raise LoadError(f"{str(path)!r} is no topology file: expected one that ends in {one_of(SUFFIXES)}")
@@ -79,7 +108,8 @@ def _contents(folder: Path) -> str:
 
 def project_files(folder: Path = Path()) -> list[Path]:
     """The topology files of a project, by name; those whose names begin with ``_`` are none."""
-    return [Path(file) for file in _files_in(folder / TOPOLOGIES) if not Path(file).name.startswith("_")]
+    files = (Path(file) for place in topology_folders(folder) for file in _files_in(place))
+    return [file for file in files if not file.name.startswith("_")]
 
 
 def _files_in(folder: Path) -> list[str]:

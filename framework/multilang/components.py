@@ -23,6 +23,7 @@ from framework.multilang.messages import (
 from framework.multilang.program import Program
 from framework.multilang.session import Commands, Session, wants_task_ids
 from framework.runtime.metrics.counters import TaskCounters
+from framework.topology import ShellImplementation
 
 SERIALIZERS = (
     None,
@@ -47,14 +48,14 @@ class ProgramComponent(Component):
     _session: Session
     """Exists as soon as the program does."""
 
-    def __init__(self, command: Sequence[str], folders: Sequence[str] = ()) -> None:
+    def __init__(self, program: ShellImplementation, folders: Sequence[str] = ()) -> None:
         """
         Args:
-            command: the program and its arguments.
+            program: its command, and where and with which environment it runs.
             folders: the project's, see `framework.programs`.
         """
         super().__init__()
-        self._command = tuple(command)
+        self._definition = program
         self._folders = tuple(folders)
         self._program: Program | None = None
         self._counters = TaskCounters()
@@ -73,7 +74,7 @@ class ProgramComponent(Component):
         _check_serializer(storm_conf)
         silence_s = storm_conf.get("topology.subprocess.timeout.secs")
         origin = Origin(self.component_name, self.task_id)
-        self._program = Program(self._command, self._folders, self.logger, origin, silence_s)
+        self._program = Program(self._definition, self._folders, self.logger, origin, silence_s)
         self._session = Session(self._program, self._commands(), sync_after_error=self._sync_after_error)
         left_out = self._session.shake_hands(storm_conf, context)
         if left_out:
@@ -215,8 +216,8 @@ class ProgramSpout(ProgramComponent, Spout):
 
     _sync_after_error = True
 
-    def __init__(self, command: Sequence[str], folders: Sequence[str] = ()) -> None:
-        super().__init__(command, folders)
+    def __init__(self, program: ShellImplementation, folders: Sequence[str] = ()) -> None:
+        super().__init__(program, folders)
         self._has_ended = False
         self._is_gone = False
         """Whether the program has ended because its `next_tuple` raised StopIteration."""

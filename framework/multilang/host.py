@@ -96,7 +96,7 @@ def host_program(component: ComponentSpec, folders: Sequence[str]) -> ProgramHos
     """
     assert isinstance(component.implementation, ShellImplementation)
     cls = ProgramSpout if component.role is Role.SPOUT else ProgramBolt
-    return ProgramHost(cls(component.implementation.command, folders))
+    return ProgramHost(cls(component.implementation, folders))
 
 
 register(Kind.PROGRAM, host_program)

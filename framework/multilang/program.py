@@ -20,6 +20,7 @@ from framework.log import Origin
 from framework.multilang.messages import Decoder, InvalidMessage, encoded
 from framework.multilang.pipes import Pipes, StderrLog
 from framework.programs import environment, problem_with, working_folder
+from framework.topology import ShellImplementation
 
 CHECK_S = 1.0
 """Seconds between two checks whether a silent program is alive; mostly a closed pipe shows its end before."""
@@ -43,7 +44,7 @@ class Program:
 
     def __init__(
         self,
-        command: Sequence[str],
+        program: ShellImplementation,
         folders: Sequence[str],
         logger: logging.Logger,
         origin: Origin,
@@ -51,8 +52,8 @@ class Program:
     ) -> None:
         """
         Args:
-            command: the program and its arguments.
-            folders: the project's, see `location`.
+            program: its command, and where and with which environment it runs.
+            folders: the project's, see `framework.programs`.
             logger: of the component.
             origin: the component and the task, for the log.
             silence_s: seconds after which a program that does not answer is killed; None to wait for as
@@ -73,15 +74,16 @@ class Program:
         self.has_ended = False
         """True if the program has closed its stdout, behind the end of its input."""
         self._decoder = Decoder()
-        folder = working_folder(command, folders)
-        problem = problem_with(command, folders)
+        command = program.command
+        folder = working_folder(command, folders, stays=program.stays)
+        problem = problem_with(command, folders, stays=program.stays)
         if problem:
             raise ProgramError(f"the program {_shown(command)} cannot be started: {problem}")
         try:
             self._process = subprocess.Popen(
                 command,
                 cwd=folder,
-                env=environment(folders),
+                env=environment(folders, program.env),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

@@ -25,6 +25,7 @@ from framework.topology.objects import (
 )
 from framework.topology.places import Path, Place, SourceMap
 from framework.topology.problems import Loaded, Problem, about, did_you_mean, one_of, unknown
+from framework.topology.repeats import last_subscriptions
 from framework.topology.stream import DEFAULT_STREAM, Stream, declared_streams
 
 __all__ = [
@@ -57,6 +58,7 @@ __all__ = [
     "declared_streams",
     "deserialized",
     "did_you_mean",
+    "last_subscriptions",
     "one_of",
     "references",
     "unknown",

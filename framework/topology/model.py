@@ -36,6 +36,10 @@ class ShellImplementation:
     """A program in any language that speaks Storm's multilang protocol."""
 
     command: tuple[str, ...]
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Environment variables beside those of its worker; a ``PATH`` is put behind the worker's."""
+    stays: bool = False
+    """True if it runs in the working directory of its worker, and not where its script is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,7 @@ def _programs(topology: Topology) -> Iterator[tuple[bool, Problem]]:
     for component in topology.components:
         if isinstance(component.implementation, ShellImplementation):
             command = component.implementation.command
-            found = problem_with(command, topology.import_paths)
+            found = problem_with(command, topology.import_paths, stays=component.implementation.stays)
             if found is not None:
                 message = f"is the program {' '.join(command)!r}: {found}"
                 yield found.only_here, about(topology, component, message)

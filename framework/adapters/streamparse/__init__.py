@@ -6,9 +6,15 @@ then its modules are found among those that are loaded.
 
 from framework.adapters.streamparse.construction import hosting
 from framework.adapters.streamparse.refusals import refusal
-from framework.adapters.streamparse.topology import from_streamparse, is_topology, refuse_classes, specs_in
+from framework.adapters.streamparse.topology import (
+    from_streamparse,
+    is_topology,
+    not_inherited,
+    refuse_classes,
+    specs_in,
+)
 from framework.importing import guard_imports
 
-__all__ = ["from_streamparse", "is_topology", "refusal", "refuse_classes", "specs_in"]
+__all__ = ["from_streamparse", "is_topology", "not_inherited", "refusal", "refuse_classes", "specs_in"]
 
 guard_imports(hosting)

@@ -32,7 +32,8 @@ def refusal(error: BaseException) -> TopologyError | None:
     namespace: dict[str, Any] = frame.f_locals["class_dict"]
     file = frame.f_back.f_code.co_filename if frame.f_back else ""
     try:
-        declared = declaration_of(file, namespace["__qualname__"], namespace)
+        bases = [cls for base in frame.f_locals["bases"] for cls in base.__mro__]
+        declared = declaration_of(file, namespace["__qualname__"], namespace, bases)
         topology = accepted(declared.topology(None, ANY_ENVIRONMENT))
     except TopologyError as refused:
         return refused

@@ -32,12 +32,49 @@ def from_streamparse(cls: type, *, environment: str | None = None, name: str | N
         environment: chooses from a ``par`` that is given per environment.
         name: name of the topology; by default that of the file, as for ``sparse``.
     """
-    return declaration_of(file_of(cls), cls.__qualname__, vars(cls)).topology(name, environment)
+    declared = declaration_of(file_of(cls), cls.__qualname__, vars(cls), cls.__mro__[1:])
+    return declared.topology(name, environment)
 
 
-def declaration_of(file: str, qualname: str, namespace: Mapping[str, Any]) -> Declaration:
-    """What the body of a streamparse topology class in a file declares."""
-    return class_declaration(file, qualname, specs_in(namespace), namespace.get("config", {}))
+def declaration_of(
+    file: str, qualname: str, namespace: Mapping[str, Any], bases: Iterable[type]
+) -> Declaration:
+    """What the body of a streamparse topology class in a file declares.
+
+    Args:
+        file: path of the file.
+        qualname: the qualified name of the class there.
+        namespace: the attributes of the class.
+        bases: the classes that it derives from, the nearest one first.
+    """
+    specs, config = specs_in(namespace), namespace.get("config", {})
+    return class_declaration(file, qualname, specs, config, not_inherited(namespace, bases))
+
+
+def not_inherited(namespace: Mapping[str, object], bases: Iterable[type]) -> dict[str, str]:
+    """The class that has each spec that a topology class would inherit, if that were so, by attribute.
+
+    A config is among them; a class without one has an empty one of its own.
+
+    Args:
+        namespace: the attributes of the class, which take the place of those of its bases.
+        bases: the classes that it derives from, the nearest one first.
+    """
+    owners: dict[str, type] = {}
+    for base in bases:
+        for attribute in vars(base):
+            owners.setdefault(attribute, base)
+    lacks_config = not namespace.get("config")
+    return {
+        attribute: owner.__qualname__
+        for attribute, owner in owners.items()
+        if (attribute == "config" and lacks_config and vars(owner)[attribute])
+        or (attribute not in namespace and _is_any_spec(vars(owner)[attribute]))
+    }
+
+
+def _is_any_spec(value: object) -> bool:
+    return isinstance(value, Spec) or is_spec(value)
 
 
 def specs_in(namespace: Mapping[str, object]) -> dict[str, Spec]:

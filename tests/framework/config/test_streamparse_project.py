@@ -36,6 +36,18 @@ def test_the_options_of_the_only_environment_apply_below_the_topologys_own(
     assert settings.origin("topology.workers") == f"{path}: envs.prod"
 
 
+def test_it_is_found_above_a_topology_in_a_folder_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """streamparse looks for it in the current folder alone, and finds topologies by ``sub/name``."""
+    write(tmp_path, {"envs": {"prod": {"options": {"topology.workers": 3}}}})
+    place = Place(str(tmp_path / "topologies" / "sub" / "deep" / "wc.py"), 1)
+    topology = Topology("wc", (), sources=SourceMap({(): place}))
+    assert resolve(topology)[0]["topology.workers"] != 3
+    monkeypatch.chdir(tmp_path)
+    assert resolve(topology)[0]["topology.workers"] == 3
+
+
 def test_log_entries_become_pystorms_keys(tmp_path: Path, topology: Topology) -> None:
     log = {"path": "/var/log", "max_bytes": 5, "backup_count": 2, "level": "WARN"}
     write(tmp_path, {"envs": {"prod": {"log": log, "log_file": "x.log"}}})

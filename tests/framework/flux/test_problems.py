@@ -203,7 +203,7 @@ streams:
   - {from: words, to: sink, grouping: {type: SHUFLE}}
   - {from: words, to: sink, groupng: {type: SHUFFLE}}
 """
-    assert [problem.place.line for problem in load(text).problems] == [3, 5, 7, 8, 9, 9]
+    assert [problem.place.line for problem in load(text).problems] == [3, 5, 7, 8, 9, 9, 9]
 
 
 def test_ids_may_look_like_numbers(load: Load) -> None:

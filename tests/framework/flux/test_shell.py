@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from framework.flux import to_flux
 from framework.flux.shell import hosted_class_name
-from framework.topology import Loaded, Role, Stream
+from framework.topology import Loaded, Role, ShellImplementation, Stream
 
 Load = Callable[..., Loaded]
 
@@ -66,6 +67,13 @@ def test_a_script_is_hosted_if_it_defines_one_bolt_and_does_nothing(
         ("constructorArgs: [{a: b}]", "the command is a mapping, expected a list of texts"),
         ("constructorArgs: [[a], b]", "the output fields is the text 'b', expected a list of texts"),
         ("constructorArgs: [[a]]\n    factory: x", "'factory' has no effect on a program"),
+        ("properties: [{name: envs, value: {}}]", "unknown property of a program 'envs'"),
+        ("properties: [{name: env}]", "the property 'env' without 'value': expected one"),
+        ("properties: [{name: env, ref: x}]", "the property 'env' without 'value': expected one"),
+        ("properties: [{name: env, value: [a]}]", "the environment is a list, expected a mapping"),
+        ("configMethods: [{name: setEnv, args: [{A: [1]}]}]", "the variable 'A' is a list, expected a text"),
+        ("configMethods: [{name: setEnv, args: [a, b]}]", "setEnv with 2 arguments: expected 1"),
+        ("configMethods: [{name: changeChildCWD, args: [no way]}]", "expected true or false"),
         ("configMethods: [{name: setNamedStreem}]", "did you mean 'setNamedStream'?"),
         ("configMethods: [{name: setNamedStream, args: [a]}]", "setNamedStream with 1 arguments: expected 2"),
     ],
@@ -93,3 +101,58 @@ bolts:
     assert loaded.topology is not None
     assert loaded.topology.component("a").outputs == (Stream(["a"], direct=True),)
     assert loaded.topology.component("a").config == {"a": 1, "b": 2, "c": 3}
+
+
+WRAPPED = f"""\
+name: x
+spouts:
+  - id: s
+    className: {SPOUT}
+    constructorArgs: [[python3, here.py], [word]]
+    {{}}
+"""
+SET = "configMethods: [{name: setEnv, args: [{MODE: fast, LEVEL: 2, PATH: /opt/bin}]}]"
+
+
+@pytest.mark.parametrize(
+    ("text", "env", "stays"),
+    [
+        (SET, {"MODE": "fast", "LEVEL": "2", "PATH": "/opt/bin"}, False),
+        ("properties: [{name: env, value: {MODE: fast}}]", {"MODE": "fast"}, False),
+        ("configMethods: [{name: changeChildCWD, args: [false]}]", {}, True),
+        ("configMethods: [{name: changeChildCWD, args: [true]}]", {}, False),
+        (
+            "properties: [{name: env, value: {A: a}}]\n"
+            "    configMethods: [{name: setEnv, args: [{B: b}]}, {name: changeChildCWD, args: [false]}]",
+            {"B": "b"},  # as Storm's setEnv, which takes the place of what was set
+            True,
+        ),
+    ],
+)
+def test_a_program_has_an_environment_and_a_folder(
+    text: str, env: dict[str, str], stays: bool, load: Load
+) -> None:
+    loaded = load(WRAPPED.format(text))
+    assert loaded.problems == ()
+    assert loaded.topology is not None
+    found = loaded.topology.component("s")
+    assert found.implementation == ShellImplementation(("python3", "here.py"), env, stays)
+    assert found.outputs == (Stream(["word"]),)
+    assert load(to_flux(loaded.topology)).topology == loaded.topology
+
+
+def test_a_property_sets_the_default_stream(load: Load) -> None:
+    """Flux takes it for the argument of `setDefaultStream`, and makes an array of the list."""
+    text = WRAPPED.replace(", [word]]", "]").format("properties: [{name: defaultStream, value: [a, b]}]")
+    loaded = load(text)
+    assert loaded.topology is not None
+    assert loaded.topology.component("s").outputs == (Stream(["a", "b"]),)
+
+
+def test_a_component_with_an_environment_of_its_own_is_not_hosted(load: Load) -> None:
+    """A hosted one shares its process, and so its environment, with others."""
+    for method in ("name: setEnv, args: [{A: b}]", "name: changeChildCWD, args: [false]"):
+        text = WRAPPED.replace("[python3, here.py]", "[streamparse_run, talker.Talker]")
+        loaded = load(text.format(f"configMethods: [{{{method}}}]"))
+        assert loaded.topology is not None
+        assert isinstance(loaded.topology.component("s").implementation, ShellImplementation)

@@ -222,3 +222,9 @@ def test_a_project_does_not_see_the_modules_of_another(write: Write) -> None:
 def test_a_file_may_not_be_named_after_a_module_of_python(write: Write) -> None:
     write("topologies/queue.py", ONE)
     assert "has the name of the Python module 'queue': rename the file" in problem("topologies/queue.py")
+
+
+def test_a_topology_further_down_in_the_project_imports_from_its_src(write: Write) -> None:
+    write("topologies/sub/deep.py", ONE)
+    topology = loaded("sub/deep")
+    assert (topology.name, ids(topology)) == ("deep", ["words", "count"])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from framework.errors import LoadError
-from framework.loading.target import Target, parse
+from framework.loading import load
+from framework.loading.target import Target, parse, project_files, topology_folders
 
 PYTHON = Path("topologies/wordcount.py")
 
@@ -39,6 +41,48 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 )
 def test_every_form_of_a_target_is_understood(target: str, expected: Target) -> None:
     assert parse(target) == expected
+
+
+class TestStreamparsesConfiguration:
+    """``sparse`` joins `topology_specs` of its ``config.json`` with the name, and ``.py``."""
+
+    @pytest.fixture(autouse=True)
+    def files(self, project: Path) -> None:
+        for name in ("topos/mine.py", "topos/wordcount.py", "topos/sub/deep.py", "topologies/sub/other.py"):
+            (project / name).parent.mkdir(parents=True, exist_ok=True)
+            (project / name).touch()
+
+    @pytest.mark.parametrize("folder", ["topos", "topos/", "./topos"])
+    def test_names_the_folder_of_topologies(self, folder: str, project: Path) -> None:
+        (project / "config.json").write_text(json.dumps({"topology_specs": folder, "envs": {}}))
+        assert parse("mine").file == Path("topos/mine.py")
+        assert parse("wordcount").file == Path("topos/wordcount.py")
+        assert parse("joined").file == Path("topologies/joined.yml")  # which streamparse does not look for
+        assert parse("sub/deep:Deep") == Target(Path("topos/sub/deep.py"), "deep", "Deep")
+        assert [str(file) for file in project_files()][:2] == ["topos/mine.py", "topos/wordcount.py"]
+
+    def test_may_name_a_folder_elsewhere(self, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        (project / "package" / "config.json").write_text(
+            json.dumps({"topology_specs": str(project / "topos")})
+        )
+        monkeypatch.chdir(project / "package")
+        assert parse("mine").file == project / "topos" / "mine.py"
+
+    @pytest.mark.parametrize("text", ["{", "[]", "{}", '{"topology_specs": 3}', '{"topology_specs": ""}'])
+    def test_that_names_none_leaves_it_at_the_usual_one(self, text: str, project: Path) -> None:
+        (project / "config.json").write_text(text)
+        assert topology_folders() == (Path("topologies"),)
+        assert parse("mine") == Target(None, "mine", None)
+
+    def test_is_in_the_message_of_a_name_that_is_not_found(self, project: Path) -> None:
+        (project / "config.json").write_text('{"topology_specs": "topos"}')
+        for folder in topology_folders():
+            assert str(folder) in str(load("nowhere").problems[0])
+
+    def test_a_name_may_have_folders(self) -> None:
+        assert parse("sub/other").file == Path("topologies/sub/other.py")
+        with pytest.raises(LoadError, match="did you mean 'sub/other'"):
+            parse("sub/othre")
 
 
 @pytest.mark.parametrize(

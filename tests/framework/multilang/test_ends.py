@@ -22,6 +22,7 @@ from framework.multilang.components import ProgramSpout
 from framework.multilang.messages import ENDS_ARE_KNOWN, encoded
 from framework.sinks import CollectingSink
 from framework.topology import Topology
+from framework.topology import ShellImplementation
 from tests.framework.multilang import ported, served
 from tests.framework.multilang.pieces import run_spout, run_topology
 
@@ -62,7 +63,7 @@ def test_it_hears_of_fails_after_its_end() -> None:
 def started(module: str, name: str) -> tuple[ProgramSpout, mock.Mock]:
     """A spout that has been activated, and the collector that it emits to."""
     collector = mock.create_autospec(Collector, instance=True)
-    spout = ProgramSpout((sys.executable, "-m", module, f"{HERE}.{name}"))
+    spout = ProgramSpout(ShellImplementation((sys.executable, "-m", module, f"{HERE}.{name}")))
     spout._collector = collector
     spout.component_name, spout.task_id, spout.logger = "spout", 1, logging.getLogger("spout")
     spout.initialize({}, {"taskid": 1, "componentid": "spout"})

@@ -15,6 +15,7 @@ import pytest
 from framework.errors import ComponentError
 from framework.multilang import program as programs
 from framework.multilang.host import host_program
+from framework.topology import ShellImplementation
 from tests.framework.multilang.conftest import MARK, Script, marked
 from tests.framework.multilang.pieces import around, run_bolt
 from tests.framework.runtime.pieces import listed
@@ -118,14 +119,16 @@ class TestAbandon:
         bolt = around(command, listed(["x"])).build("t").component("bolt")
         host = host_program(bolt, ())
         host.abandon()  # before it has been started
-        program = programs.Program(command, (), *_log())
+        program = programs.Program(ShellImplementation(command), (), *_log())
         program.abandon()
         program.abandon()
         program.close()
         assert program._process.returncode == -signal.SIGKILL
 
     def test_after_the_end(self, script: Script) -> None:
-        program = programs.Program(script("import speaking\nspeaking.shake_hands()"), (), *_log())
+        program = programs.Program(
+            ShellImplementation(script("import speaking\nspeaking.shake_hands()")), (), *_log()
+        )
         program.close()
         program.close()
         program.abandon()
@@ -138,7 +141,7 @@ class TestAbandon:
 
         here = gate("gate")
         waiting = "import sys\nopen(sys.argv[1], 'w').close()\nsys.stdin.read()"
-        program = programs.Program((*script(waiting), here), (), *_log())
+        program = programs.Program(ShellImplementation((*script(waiting), here)), (), *_log())
         with open(here) as pipe:
             pipe.read()
         killing = threading.Thread(target=program.abandon)

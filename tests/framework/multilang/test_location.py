@@ -14,6 +14,7 @@ from framework import TopologyBuilder
 from framework.builder import shell
 from framework.programs import CommandProblem, environment, problem_with, script_of, working_folder
 from framework.sinks import CollectingSink
+from framework.topology import ShellImplementation
 from tests.framework.multilang.conftest import Script
 from tests.framework.multilang.pieces import around, run_topology
 from tests.framework.runtime.pieces import listed, plan_of, run_built
@@ -121,6 +122,49 @@ def test_python_programs_find_the_project(folders: list[str], monkeypatch: pytes
     assert environment(folders)["PYTHONPATH"] == os.pathsep.join([*folders, "mine"])
     monkeypatch.delenv("PYTHONPATH")
     assert environment(folders)["PYTHONPATH"] == os.pathsep.join(folders)
+
+
+def test_variables_of_its_own_are_added_as_storm_does_it(
+    folders: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin")
+    monkeypatch.setenv("PYTHONPATH", "mine")
+    found = environment(folders, {"PATH": "/opt/bin", "PYTHONPATH": "other", "MODE": "fast"})
+    assert found["PATH"] == os.pathsep.join(["/usr/bin", "/opt/bin"])
+    assert found["PYTHONPATH"] == os.pathsep.join([*folders, "other"])
+    assert found["MODE"] == "fast"
+    monkeypatch.delenv("PATH")
+    assert environment([], {"PATH": "/opt/bin"})["PATH"] == "/opt/bin"
+
+
+@pytest.mark.parametrize("worker", [{}, {"viper__worker": "thread"}])
+def test_a_program_has_them_and_may_stay_in_the_current_folder(
+    worker: dict[str, Any], tmp_path: Path, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = "import os, speaking\nspeaking.run_bolt(lambda tup: speaking.emit([[os.getcwd(), os.environ['MODE']]]))"
+    (tmp_path / "below").mkdir()
+    python, file = script(text)
+    Path(file).rename(tmp_path / "below" / "talking.py")
+    for stays, name in ((False, "talking.py"), (True, "below/talking.py")):
+        topology = around((python, name), listed(["x"])).build("t")
+        program = ShellImplementation((python, name), {"MODE": "fast"}, stays)
+        changed = (replace(c, implementation=program) if c.id == "bolt" else c for c in topology.components)
+        topology = replace(topology, components=tuple(changed), import_paths=(str(tmp_path / "below"),))
+        folder = tmp_path if stays else tmp_path / "below"
+        assert run_topology(topology, **worker).result("sink") == [([str(folder), "fast"],)]
+
+
+def test_a_script_that_is_not_in_the_folder_where_its_program_stays_is_told_of(
+    folders: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path(folders[0], "split.py").touch()
+    monkeypatch.chdir(folders[1])
+    assert problem_with([sys.executable, "split.py"], folders) is None
+    assert problem_with([sys.executable, "split.py"], folders, stays=True) == CommandProblem(
+        f"there is no 'split.py' in {folders[1]!r}, where it runs, as changeChildCWD is false",
+        only_here=False,
+    )
 
 
 def test_a_program_runs_in_its_folder(tmp_path: Path, script: Script) -> None:
