@@ -1,6 +1,6 @@
 """Stdout is for data: what user code prints while it is loaded goes to stderr.
 
-While a topology runs, what its components print goes to their logs: ``framework/runtime/control/stdout.py``.
+While a topology runs, what its components print goes to their logs: ``framework/log/stdout.py``.
 """
 
 from __future__ import annotations

@@ -60,7 +60,10 @@ def topology_folders(folder: Path = Path()) -> tuple[Path, ...]:
 
 
 def named_file(name: str) -> Path | None:
-    """The file of a topology that a name stands for in the current folder's project; ``sub/name`` is one, too.
+    """The file of a topology that a name stands for in the current folder's project.
+
+    Args:
+        name: ``name``, or ``sub/name``.
 
     Returns:
         None if there is no such file.

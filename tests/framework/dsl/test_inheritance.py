@@ -28,8 +28,8 @@ class Core(Topology):
 
 """
 NOT_INHERITED = (
-    "a topology class has the specs and the config of its own body only, and inherits none, as in streamparse: "
-    "to have those of {}, too, write in its body: {}"
+    "a topology class has the specs and the config of its own body only, and inherits none, as in "
+    "streamparse: to have those of {}, too, write in its body: {}"
 )
 
 

@@ -21,8 +21,7 @@ from framework.multilang.as_programs import as_programs
 from framework.multilang.components import ProgramSpout
 from framework.multilang.messages import ENDS_ARE_KNOWN, encoded
 from framework.sinks import CollectingSink
-from framework.topology import Topology
-from framework.topology import ShellImplementation
+from framework.topology import ShellImplementation, Topology
 from tests.framework.multilang import ported, served
 from tests.framework.multilang.pieces import run_spout, run_topology
 

@@ -142,7 +142,10 @@ def test_a_program_has_them_and_may_stay_in_the_current_folder(
     worker: dict[str, Any], tmp_path: Path, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    text = "import os, speaking\nspeaking.run_bolt(lambda tup: speaking.emit([[os.getcwd(), os.environ['MODE']]]))"
+    text = """
+        import os, speaking
+        speaking.run_bolt(lambda tup: speaking.emit([[os.getcwd(), os.environ["MODE"]]]))
+    """
     (tmp_path / "below").mkdir()
     python, file = script(text)
     Path(file).rename(tmp_path / "below" / "talking.py")
