@@ -304,7 +304,7 @@ class TaskFactory:
         scope = state.scope if state is not None else None
         inbox = Inbox(host.record, collector.outbox if output.is_used else None, PAUSE_AT, scope)
         slice_commits = self._slice_commits(spec, state)
-        acker = self._acker(context, inbox, slice_commits)
+        acker = self._acker(context, inbox, collector, slice_commits)
         if acker is not None:
             collector.answer_by(acker)
         marks = collector.bulk.marks if host.takes_rows else inbox
@@ -386,17 +386,18 @@ class TaskFactory:
         rows, seconds = context.conf["viper.sink.apply.rows"], context.conf["viper.sink.apply.secs"]
         return SinkCommits(context, slot, interludes.restart, rows=rows, seconds=seconds)
 
-    def _acker(self, context: TaskContext, inbox: Inbox, commits: Commits | None) -> Acker | None:
+    def _acker(
+        self, context: TaskContext, inbox: Inbox, collector: TaskCollector, commits: Commits | None
+    ) -> Acker | None:
         forest, task = self._network.forest, context.spec.id
         if forest is None:
             return None
-        strict = context.conf["viper.answers"] == "strict"
         answers = None
         if commits is not None:
             answers = CommittedAnswers(forest)
             commits.call_behind(answers.release)
-        parts = inbox, context.counters, context.logger
-        return Acker(forest, task, task - 1, *parts, strict=strict, answers=answers)
+        parts = inbox, collector.unanswered, collector.mistakes
+        return Acker(forest, task, task - 1, *parts, answers)
 
     def _due_by(self, spec: TaskSpec) -> DueBy:
         behind = self._plan.behind(spec.id)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from framework.components.collector import EmitResult
 from framework.components.levels import LEVELS
+from framework.components.tuple import TICK_ID
 from framework.errors import EmitError
 from framework.log import log_raised
 from framework.planning import TimeMode
@@ -22,7 +23,8 @@ from framework.runtime.edges.values import snapshot
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.positions.event_times import to_micros
 from framework.runtime.tracking.acker import Acker
-from framework.runtime.tracking.unanswered import Unanswered
+from framework.runtime.tracking.mistakes import Mistakes
+from framework.runtime.tracking.unanswered import Unanswered, id_of
 from framework.topology import DEFAULT_STREAM, unknown
 from framework.tracebacks import place_of
 from viper.payload import Row
@@ -74,6 +76,8 @@ class TaskCollector:
         self._acker: Acker | None = None
         self.unanswered = Unanswered()
         """The untracked tuples that a component which answers itself has not answered."""
+        self.mistakes = Mistakes(counters, logger, strict=self._rules.strict)
+        """Counts answers and anchors that name no open tuple."""
         self._closed = False
         self._warned: set[str] = set()
         self._ports = {port.stream.name: port for port in output.ports}
@@ -172,15 +176,24 @@ class TaskCollector:
         Raises:
             AnswerError: the tuple was acked or failed before, and ``viper.answers`` is strict.
         """
-        if self._acker is None or self._acker.ack(tup):
+        if self._is_first(tup, "acks") if self._acker is None else self._acker.ack(tup):
             self.counters.acked += 1
         self.unanswered.answer(tup)
 
     def fail(self, tup: Any) -> None:
         """Fail a tuple, given itself or by its id; errors as for `ack`."""
-        if self._acker is None or self._acker.fail(tup):
+        if self._is_first(tup, "fails") if self._acker is None else self._acker.fail(tup):
             self.counters.failed += 1
         self.unanswered.answer(tup)
+
+    def _is_first(self, tup: Any, verb: str) -> bool:
+        """Whether an answer is the first to a tuple, where none are tracked; to a tick none is."""
+        if (tup_id := id_of(tup)).startswith(TICK_ID):
+            return False
+        if self.unanswered.knows_all and not self.unanswered.may_be_open(tup_id):
+            self.mistakes.unknown_answer(verb, tup_id)
+            return False
+        return True
 
     def log(self, message: str, level: str | None) -> None:
         """Write to the component's log; an unknown level is info, as in streamparse."""
@@ -277,7 +290,13 @@ class TaskCollector:
 
     def _note(self, about: Any) -> Any:
         """The note of an emit: the tree of its anchors."""
-        return self._acker.note_for(about) if self._acker is not None else None
+        if self._acker is not None:
+            return self._acker.note_for(about)
+        for anchor in map(id_of, about or ()):
+            is_known = self.unanswered.may_be_open(anchor) or anchor.startswith(TICK_ID)
+            if self.unanswered.knows_all and not is_known:
+                self.mistakes.anchor(anchor)
+        return None
 
     def _check_open(self, need_task_ids: bool) -> None:
         if self._closed:

@@ -19,6 +19,8 @@ class EmitRules:
     """Rows in the buffer at which the task sends them off in the middle of a callback."""
     undeclared_is_error: bool = False
     """Whether the emit of a component without declared streams is refused; otherwise a warning is logged."""
+    strict: bool = False
+    """For a bolt: whether a second answer to a tuple, or an anchor that is not open, is an error."""
     checked: bool = False
     """Whether every emit is handled by Python code, and none in C."""
     tracks: bool = False
@@ -38,6 +40,7 @@ class EmitRules:
         is_json = conf["viper.values"] == "json"
         return cls(
             undeclared_is_error=conf["viper.emit.undeclared"] == "error",
+            strict=conf["viper.answers"] == "strict",
             checked=is_json,
             unit=conf["viper.timestamp.unit"],
             carried=as_json if is_json else None,

@@ -84,6 +84,9 @@ class TaskCounters:
     For a bolt that answers itself: untracked ones that it had received, likewise."""
     second_answers: int = 0
     """For a bolt: acks and fails of tuples that had been acked or failed before; they had no effect."""
+    closed_anchors: int = 0
+    """For a bolt: anchors that named a tuple which had been answered before, or was never received; what was
+    emitted is not anchored to it."""
     errors: int = 0
     """Exceptions that did not end the run."""
     error_sites: Sites = field(default_factory=dict)

@@ -90,8 +90,8 @@ class Interludes:
     def _begin(self) -> None:
         self._slot.begin()
         host = self._slot.host
-        if self._acker is not None and host.keeps_batches and host.gathered:
-            self._acker.expect_unknown()
+        if host.keeps_batches and host.gathered:  # of tuples that have failed, and stay so
+            self._slot.unanswered.expect_unknown()
 
     def tick(self, at: Position | None) -> None:
         """Give the component a tick; what it emits is placed at a position, or at the frontier."""

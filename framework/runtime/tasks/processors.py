@@ -147,6 +147,8 @@ class TupleProcessor:
         self._slot.raised("process", error, tup)
         if tup is not None:
             self._slot.unanswered.answer(tup)
+        if not (host.fails_itself or is_tracked):  # the component may answer it, and nobody waits for that
+            self._slot.unanswered.expect_unknown()
         self._counters.failed += host.fails_itself
         self.left_open += not host.fails_itself
         self._counters.lost += not is_tracked

@@ -2,13 +2,12 @@
 
 A tuple that a bolt receives is *in process* until `process` returns. Then it is acked automatically
 (``auto_ack``), or it is *held*: the bolt acks or fails it later, from a tick, from a batch or from a thread
-that it has started. An ack or a fail is called an *answer* here. Only tracked tuples are remembered; an
-answer to an untracked one has no effect, as on Storm.
+that it has started. An ack or a fail is called an *answer* here. Only tracked tuples are remembered here; an
+answer to an untracked one has no effect, as on Storm. A tuple is *open* until it is answered.
 """
 
 from __future__ import annotations
 
-import logging
 import threading
 from array import array
 from collections import deque
@@ -16,10 +15,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from framework.components.tuple import TICK_ID
-from framework.errors import AnswerError
-from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.tracking.committed import Answers
+from framework.runtime.tracking.mistakes import Mistakes
 from framework.runtime.tracking.reasons import Cause, Reason
+from framework.runtime.tracking.unanswered import Unanswered, id_of
 from viper.errors import ForestError
 from viper.forest import Forest
 from viper.position import Positions
@@ -48,10 +47,8 @@ class Acker:
         task: int,
         table: int,
         inbox: Inbox,
-        counters: TaskCounters,
-        logger: logging.Logger,
-        *,
-        strict: bool,
+        unanswered: Unanswered,
+        mistakes: Mistakes,
         answers: Answers | None = None,
     ) -> None:
         """
@@ -60,9 +57,8 @@ class Acker:
             task: id of the task.
             table: the index of the task's own table in the forest, for joints.
             inbox: tells which tuple is in process.
-            counters: the task's.
-            logger: the component's.
-            strict: whether a second answer to a tuple is an error.
+            unanswered: knows the untracked tuples that a component which answers itself has not answered.
+            mistakes: is told of second answers, and of anchors that are not open.
             answers: takes acks; None to have them take effect at once, as fails do in any case.
         """
         self._forest = forest
@@ -70,17 +66,14 @@ class Acker:
         self._task = task
         self._trees = forest.table(table)
         self._inbox = inbox
-        self._counters = counters
-        self._logger = logger
-        self._strict = strict
+        self._unanswered = unanswered
+        self._mistakes = mistakes
         self.automatic = True
         """Whether a tuple is acked when `process` returns, which the component may change at any time."""
         self.anchors_itself = True
         """Whether an emit without anchors is anchored to the tuple in process; likewise."""
         self.tracking = False
         """Whether any tracked tuple has come."""
-        self._all_tracked = True
-        """Whether no untracked tuple has come."""
         self.untracked_fails = 0
         """The number of untracked tuples that were failed."""
         self._has_new_holds = False
@@ -109,7 +102,6 @@ class Acker:
         """The thread whose acks `_on_ack` is not called for."""
         self._joint: tuple[tuple[int, ...], int] | None = None
         """The last joint, with its trees; many bolts anchor several outputs to the same batch."""
-        self._warned = False
 
     def watch(self, call: Callable[[], None], *, always: bool) -> None:
         """Have something called for each ack that another thread than the task's gives.
@@ -123,10 +115,6 @@ class Acker:
     def resume(self) -> None:
         """Take the place of a task whose process has died."""
         self._trees.reset()
-
-    def expect_unknown(self) -> None:
-        """Answers may come to tuples that an earlier component received; they have failed, and stay so."""
-        self._all_tracked = False
 
     def take_new_holds(self) -> bool:
         """Whether tuples were held since the last call."""
@@ -149,7 +137,6 @@ class Acker:
         self.automatic, self.anchors_itself = automatic, anchors_itself
         self._positions, self._base = positions, 0
         if not (may_be_tracked and positions.tracked()):
-            self._all_tracked = False
             return False
         self.tracking = True
         self._look()
@@ -174,8 +161,6 @@ class Acker:
         tree = self._positions.tree(self._current)
         if tree:
             self._fresh[tup.id] = tree
-        else:
-            self._all_tracked = False
         return bool(tree)
 
     def end(self) -> None:
@@ -222,11 +207,11 @@ class Acker:
         Raises:
             AnswerError: it is not the first, and answers are strict.
         """
-        return self._answer(_id_of(tup), "acks", None)
+        return self._answer(id_of(tup), "acks", None)
 
     def fail(self, tup: Any, cause: Cause = Cause.FAILED) -> bool:
         """Fail a tuple, given itself or by its id; result and errors as for `ack`."""
-        return self._answer(_id_of(tup), "fails", Reason(cause, self._task))
+        return self._answer(id_of(tup), "fails", Reason(cause, self._task))
 
     def _answer(self, tup_id: str, verb: str, failure: Reason | None) -> bool:
         if tup_id.startswith(TICK_ID):
@@ -238,8 +223,8 @@ class Acker:
                 return self._settle(tree, failure, held=True)
         if self.automatic and self._inbox.open and tup_id == str(self._inbox.last_id):
             return self._answer_current(tup_id, verb, failure)
-        if self.tracking and self._all_tracked:
-            self._second(tup_id, verb, "has been answered before, or was never received")
+        if not self._unanswered.may_be_open(tup_id):
+            self._mistakes.unknown_answer(verb, tup_id)
             return False
         self.untracked_fails += failure is not None
         return True
@@ -255,26 +240,15 @@ class Acker:
 
     def _answer_current(self, tup_id: str, verb: str, failure: Reason | None) -> bool:
         if self._answered_id == self._inbox.last_id:
-            self._second(tup_id, verb, "has been answered before")
+            self._mistakes.answer(verb, tup_id, "has been answered before")
             return False
         self._answered_id = self._inbox.last_id
         if failure is not None:
             tree = self._positions.tree(self._current)
             if tree:
                 self._forest.fail(tree, failure.encode())
-        self._second(tup_id, verb, "is acked anyway when process returns, as auto_ack is on")
+        self._mistakes.answer(verb, tup_id, "is acked anyway when process returns, as auto_ack is on")
         return True
-
-    def _second(self, tup_id: str, verb: str, why: str) -> None:
-        self._counters.second_answers += 1
-        told = f"{verb} tuple {tup_id}, which {why}"
-        if self._strict:
-            raise AnswerError(f"{told}; a tuple is answered once (viper.answers: strict)")
-        if not self._warned:
-            self._warned = True
-            self._logger.warning(
-                "%s: only the first answer to a tuple counts; further ones are counted, and not told of", told
-            )
 
     # -- what the task answers in its place
 
@@ -342,12 +316,12 @@ class Acker:
             AnswerError: an anchor was acked or failed before, and answers are strict.
             ForestError: there is no room for another joint.
         """
-        if not self.tracking:
-            return None
         if anchors is None:
-            return None if self.anchors_itself else _UNANCHORED
+            return None if self.anchors_itself or not self.tracking else _UNANCHORED
         with self._lock:
-            trees = tuple(dict.fromkeys(filter(None, map(self._tree_of, map(_id_of, anchors)))))
+            trees = tuple(dict.fromkeys(filter(None, map(self._tree_of, map(id_of, anchors)))))
+            if not self.tracking:
+                return None
             if len(trees) < 2:
                 return trees[0] if trees else _UNANCHORED
             return self._joint_of(trees)
@@ -356,12 +330,10 @@ class Acker:
         tree = self._fresh.get(tup_id) or self._held.get(tup_id)
         if tree is not None:
             return tree
-        if self._inbox.open and tup_id == str(self._inbox.last_id):
+        if self.automatic and self._inbox.open and tup_id == str(self._inbox.last_id):
             return self._positions.tree(self._current)
-        if self._strict and self._all_tracked and not tup_id.startswith(TICK_ID):
-            raise AnswerError(
-                f"anchors to tuple {tup_id}, which has been answered before (viper.answers: strict)"
-            )
+        if not (tup_id.startswith(TICK_ID) or self._unanswered.may_be_open(tup_id)):
+            self._mistakes.anchor(tup_id)
         return _UNANCHORED
 
     def _joint_of(self, trees: tuple[int, ...]) -> int:
@@ -401,7 +373,3 @@ class Acker:
                 at_once.append(tree)
         if at_once:
             self._answers.ack_trees(at_once)
-
-
-def _id_of(tup: Any) -> str:
-    return tup if isinstance(tup, str) else str(tup.id)

@@ -21,6 +21,7 @@ class Unanswered:
         self._open: dict[str, None] = {}
         self._given_up = 0
         """Tuples whose ids are not kept any more."""
+        self._has_received = self._may_miss = False
         self._on_last: Callable[[], None] = lambda: None
 
     def __len__(self) -> int:
@@ -33,16 +34,30 @@ class Unanswered:
     def receive(self, tup: Any) -> None:
         """The component gets a tuple."""
         self._open[tup.id] = None
+        self._has_received = True
         if len(self._open) > self._most:
             self._open.pop(next(iter(self._open)), None)
             self._given_up += 1
+            self._may_miss = True
+
+    def expect_unknown(self) -> None:
+        """The component may answer, and anchor to, tuples that are not known here."""
+        self._may_miss = True
+
+    def may_be_open(self, tup_id: str) -> bool:
+        """True unless a tuple that nobody tracks was never received, or was answered before."""
+        return self._may_miss or tup_id in self._open
+
+    @property
+    def knows_all(self) -> bool:
+        """True if the component answers itself, and each untracked tuple that it has received is known."""
+        return self._has_received and not self._may_miss
 
     def answer(self, tup: Any) -> None:
         """A tuple, given itself or by its id, is answered; or nobody waits for that any more."""
         if not self._open:  # as always where tuples are tracked
             return
-        tup_id = tup if isinstance(tup, str) else str(tup.id)
-        if self._open.pop(tup_id, 0) is None and not self:
+        if self._open.pop(id_of(tup), 0) is None and not self:
             self._on_last()
 
     def let_go(self) -> int:
@@ -50,3 +65,8 @@ class Unanswered:
         count = len(self)
         self._open, self._given_up = {}, 0
         return count
+
+
+def id_of(tup: Any) -> str:
+    """The id of a tuple that is given itself or by its id."""
+    return tup if isinstance(tup, str) else str(tup.id)

@@ -121,10 +121,15 @@ def test_an_anchor_to_an_answered_tuple_is_an_error_where_answers_are_strict() -
         run_built(builder, viper__answers="strict")
 
 
-def test_answers_to_untracked_tuples_mean_nothing() -> None:
+@pytest.mark.parametrize("tracking", [None, 0])
+def test_a_second_answer_to_an_untracked_tuple_is_one_as_well(tracking: int | None) -> None:
+    """Nobody waits for the first; yet Storm ends the worker at the second, tracked or not."""
     builder = chained(listed([1], [2]), ending(does(("ack", "fail", "ack")), auto_ack=False))
-    report = run_built(builder, viper__answers="strict")
-    assert report.components["b1"].second_answers == 0
+    report = run_built(builder, topology__acker__executors=tracking)
+    counters = report.components["b1"]
+    assert (counters.acked, counters.failed, counters.second_answers) == (2, 0, 4)
+    with pytest.raises(ComponentError, match="fails tuple 1, which has been answered before"):
+        run_built(builder, viper__answers="strict", topology__acker__executors=tracking)
 
 
 # -- later answers

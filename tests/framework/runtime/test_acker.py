@@ -10,7 +10,9 @@ import pytest
 from framework.errors import AnswerError
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.tracking.acker import Acker
+from framework.runtime.tracking.mistakes import Mistakes
 from framework.runtime.tracking.reasons import Cause, Reason
+from framework.runtime.tracking.unanswered import Unanswered
 from viper.arena import Arena
 from viper.forest import Forest, Trees
 from viper.position import Position, Positions
@@ -49,7 +51,9 @@ class Bench:
         self.inbox: Any = FakeInbox()
         self.counters = TaskCounters()
         logger = logging.getLogger("tested")
-        self.acker = Acker(self.forest, 7, 1, self.inbox, self.counters, logger, strict=strict)
+        self.unanswered = Unanswered()
+        mistakes = Mistakes(self.counters, logger, strict=strict)
+        self.acker = Acker(self.forest, 7, 1, self.inbox, self.unanswered, mistakes)
         self.acker.automatic = automatic
 
     def slice(self, count: int) -> list[int]:
@@ -71,8 +75,8 @@ class Bench:
     def hand(self) -> Tup:
         """The next tuple is in process."""
         tup: Tup = self.inbox.hand()
-        if not self.acker.automatic:
-            self.acker.receive(tup)
+        if not (self.acker.automatic or self.acker.receive(tup)):
+            self.unanswered.receive(tup)
         return tup
 
     def end(self) -> None:
