@@ -25,6 +25,7 @@ from typing import Any, Protocol
 
 from viper import _rows
 from viper._rows import siphash, split, xxh64
+from viper.scalars import python_of
 
 __all__ = [
     "HASH_VERSION",
@@ -164,11 +165,15 @@ def targets_of_columns(columns: Sequence[ArrowColumn], tasks: int, groups: int) 
 def hash_of_rare(key: Any) -> int:
     """The stable hash of a value that C leaves to Python: of a rarer type, or of a subclass.
 
-    An instance of a subclass equals those of its base, and hashes as they do.
+    An instance of a subclass equals those of its base, and hashes as they do. A scalar of NumPy or pandas is
+    the value of Python that it stands for.
 
     Raises:
         TypeError: as for `stable_hash`.
     """
+    scalar = python_of(key)
+    if scalar is not key:
+        return stable_hash(scalar)
     if isinstance(key, str):
         return stable_hash(str.__str__(key))
     if isinstance(key, bytes | bytearray):
@@ -198,6 +203,9 @@ def canonical_of_rare(key: Any) -> tuple[Any] | bytes:
     Raises:
         TypeError: as for `stable_hash`.
     """
+    scalar = python_of(key)
+    if scalar is not key:
+        return (scalar,)
     if isinstance(key, str):
         return (str.__str__(key),)
     if isinstance(key, bytes | bytearray):

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from viper.rows import is_plain
+from viper.scalars import holds_any, python_of, python_within
 
 _ALSO_IMMUTABLE = frozenset(
     (
@@ -39,7 +40,18 @@ def is_shareable(row: Sequence[Any]) -> bool:
 def copy_of(value: Any) -> Any:
     """The value itself if nobody can change it, else a copy that nobody else has.
 
+    Scalars of NumPy and pandas, also within it, are Python's values in the copy (`viper.scalars`). To look
+    for them costs nothing where the value is immutable, as Python's own scalars are.
+
     Raises:
+        ScalarError: no value of Python is the same as a scalar.
         Exception: whatever pickle raises, which makes the copy.
     """
-    return value if is_immutable(value) else pickle.loads(pickle.dumps(value, pickle.HIGHEST_PROTOCOL))
+    if is_immutable(value):
+        return value
+    scalar = python_of(value)
+    if scalar is not value:
+        return copy_of(scalar)
+    pickled = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    copy = pickle.loads(pickled)
+    return python_within(copy) if holds_any(pickled) else copy

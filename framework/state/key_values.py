@@ -9,6 +9,7 @@ from typing import Any
 from framework.errors import StateError
 from framework.state.access import StateAccess
 from framework.state.declaration import PickledState
+from viper.scalars import python_of
 from viper.state import KeyedTable, items
 
 
@@ -60,7 +61,7 @@ class KeyValueState:
             StateFullError: there is no room for it.
         """
         try:
-            pickled = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+            pickled = pickle.dumps(python_of(value), pickle.HIGHEST_PROTOCOL)
         except Exception as error:
             raise StateError(
                 f"state {self._name}: put({key!r:.100}, {value!r:.300}), which cannot be pickled: {error}"

@@ -13,6 +13,7 @@ from framework.state.access import StateAccess
 from framework.state.declaration import Durable
 from framework.state.kept import Kept, KeptValues
 from viper.rows import is_plain
+from viper.scalars import python_of
 from viper.state import ListCell, scope_of
 
 
@@ -106,7 +107,7 @@ class PickledList:
         return kept
 
     def _pickled(self, values: Iterable[Any]) -> tuple[list[Any], list[bytes]]:
-        found = list(values)
+        found = [value if is_plain(value) else python_of(value) for value in values]
         return found, [self._lists.pickled(value) for value in found]
 
 
@@ -150,9 +151,7 @@ class LivingList(PickledList):
 
     def _as_now(self, values: Iterable[Any]) -> list[Any]:
         """Elements that nobody else can change."""
-        return [
-            value if is_plain(value) else pickle.loads(self._lists.pickled(value)) for value in values
-        ]
+        return _copies(*self._pickled(values))
 
 
 def _copies(values: list[Any], pickled: list[bytes]) -> list[Any]:

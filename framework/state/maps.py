@@ -13,6 +13,7 @@ from framework.state.access import StateAccess
 from framework.state.declaration import Durable
 from framework.state.kept import Kept, KeptValues
 from viper.rows import is_plain
+from viper.scalars import python_of
 from viper.state import MapCell, scope_of, token_of
 
 
@@ -49,6 +50,8 @@ class PickledMap:
 
     def put(self, key: Any, value: Any) -> None:
         """Give a key a value."""
+        if not is_plain(value):
+            value = python_of(value)
         kept = self._look(key)
         if kept is None:
             self._cell.put(key, self._values.pickled(value))

@@ -13,6 +13,7 @@ from typing import Any
 from framework.state.access import StateAccess
 from framework.state.kept import Kept, KeptValues
 from viper.rows import is_plain
+from viper.scalars import python_of
 from viper.state import StateCell, scope_of
 
 
@@ -26,8 +27,8 @@ class PickledValue:
         self._any_key = scope_of(table)
         self._any_cell = StateCell(self._any_key, table, None)
         self._values = KeptValues(access)
-        self._default = default
-        self._pickled_default = None if is_plain(default) else self._values.pickled(default)
+        self._default = python_of(default)
+        self._pickled_default = None if is_plain(self._default) else self._values.pickled(self._default)
 
     @property
     def value(self) -> Any:
@@ -44,6 +45,8 @@ class PickledValue:
 
     @value.setter
     def value(self, value: Any) -> None:
+        if not is_plain(value):
+            value = python_of(value)
         kept = self._look()
         if kept is None:
             kept = self._give(value, self._values.pickled(value))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from framework.topology import unknown
+from viper.scalars import python_of
 
 CODES: Final[Mapping[str, str]] = {"int64": "q", "float64": "d", "bool": "?", "string": "s", "binary": "y"}
 """For each type the letter by which a table's column says what it holds."""
@@ -34,6 +35,7 @@ def checked_default(name: str, value: Any) -> Any:
     Raises:
         ValueError: the type does not take it.
     """
+    value = python_of(value)
     if name == "float64" and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     fits = isinstance(value, _PYTHON[name]) and (name == "bool" or not isinstance(value, bool))

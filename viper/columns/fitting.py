@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation, localcontext
 from typing import Any, Final, NamedTuple
 
+from viper.scalars import ScalarError, python_of
 from viper.schema import ColumnType, Schema
 
 Fit = Callable[[Any], Any]
@@ -85,30 +86,32 @@ def fit_of(kind: ColumnType) -> Fit:
     fit = _fit(kind)
 
     def or_none(value: Any) -> Any:
+        if value is not None and type(value).__module__.startswith(("numpy", "pandas")):
+            value = _held(value)
         if value is None:
             if kind.nullable:
                 return None
             raise MisfitError("it takes no None")
-        if type(value).__module__ == "numpy" and hasattr(value, "item") and not hasattr(value, "__len__"):
-            value = _held(value)
         return fit(value)
 
     return or_none
 
 
 def _held(scalar: Any) -> Any:
-    """What a scalar of NumPy holds.
+    """What a scalar of NumPy or pandas stands for: Python's value, or a time with its unit.
 
-    Times are taken out with their unit, as `item` gives an int of any unit where a datetime is too coarse.
+    A type may be finer than Python's own times.
     """
-    if scalar.dtype.kind not in "mM" or scalar != scalar:  # NaT, which becomes None
-        return scalar.item()
-    unit = scalar.dtype.name.partition("[")[2].rstrip("]")
-    if unit == "D" and scalar.dtype.kind == "M":
-        return scalar.item()
-    if unit not in _PER_SECOND:
-        raise MisfitError(f"its unit is {unit}: expected one of {', '.join(_PER_SECOND)}")
-    return _Counted(int(scalar.astype("int64")), unit, scalar.dtype.kind == "M")
+    if getattr(getattr(scalar, "dtype", None), "kind", "") in ("m", "M") and scalar.ndim == 0:
+        unit = scalar.dtype.name.partition("[")[2].rstrip("]")
+        if scalar == scalar and unit in _PER_SECOND:
+            return _Counted(int(scalar.astype("int64")), unit, scalar.dtype.kind == "M")
+    if isinstance(finest := getattr(scalar, "nanosecond", 0), int) and finest:  # a time of pandas, and no NaT
+        return scalar
+    try:
+        return python_of(scalar)
+    except ScalarError as error:
+        raise MisfitError(str(error)) from None
 
 
 class _Counted(NamedTuple):
@@ -225,8 +228,6 @@ def _timestamp(per_second: int) -> Fit:
             return int(number(value.count_of(per_second)))
         if not isinstance(value, datetime.datetime):
             return int(number(value))
-        if value != value:  # NaT of pandas
-            raise MisfitError("it is no time")
         known = value if value.tzinfo is not None else value.replace(tzinfo=datetime.UTC)
         nanos = (known - _EPOCH) // _MICROSECOND * 1000 + getattr(value, "nanosecond", 0)  # of pandas
         made, rest = divmod(nanos * per_second, _PER_SECOND["ns"])

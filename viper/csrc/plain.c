@@ -34,6 +34,20 @@ PyObject *rows_is_plain(PyObject *module, PyObject *value)
     return PyBool_FromLong(plain);
 }
 
+/* What a function of a module of ours makes of a value; NULL with an error set. */
+static PyObject *made_by(const char *module, const char *function, PyObject *value)
+{
+    PyObject *found = PyImport_ImportModule(module);
+    PyObject *made = found == NULL ? NULL : PyObject_CallMethod(found, function, "(O)", value);
+    Py_XDECREF(found);
+    return made;
+}
+
+PyObject *rows_python_of(PyObject *value)
+{
+    return made_by("viper.scalars", "python_of", value);
+}
+
 PyObject *rows_kept(PyObject *module, PyObject *value)
 {
     int visits = 0;
@@ -41,10 +55,7 @@ PyObject *rows_kept(PyObject *module, PyObject *value)
         return Py_NewRef(value);
     PyErr_Clear(); /* nested too deeply to look into: not plain */
     (void)module;
-    PyObject *values = PyImport_ImportModule("viper.values");
-    PyObject *made = values == NULL ? NULL : PyObject_CallMethod(values, "copy_of", "(O)", value);
-    Py_XDECREF(values);
-    return made;
+    return made_by("viper.values", "copy_of", value);
 }
 
 /* A tuple that is what it holds: named values, too, but no class that iterates in a way of its own. */

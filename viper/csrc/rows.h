@@ -87,6 +87,9 @@ PyObject *rows_plain_rows(PyObject *module, PyObject *args);
 /* kept(value) -> object, as Python calls it. */
 PyObject *rows_kept(PyObject *module, PyObject *value);
 
+/* What a scalar of NumPy or pandas stands for in Python, and any other value itself; NULL with an error set. */
+PyObject *rows_python_of(PyObject *value);
+
 /* encode_rows(rows) -> bytes or None, as Python calls it. */
 PyObject *rows_encode(PyObject *module, PyObject *rows);
 

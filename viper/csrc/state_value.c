@@ -52,7 +52,8 @@ static int refuse(const KeyedTable *table, char code, PyObject *value)
     return -1;
 }
 
-int state_check_key(const KeyedTable *table, char code, PyObject *key)
+/* Whether a value is a key of a type. */
+static int is_key(char code, PyObject *key)
 {
     int fits = code == INTEGER  ? PyLong_Check(key) && !PyBool_Check(key)
                : code == REAL   ? PyFloat_Check(key)
@@ -63,34 +64,56 @@ int state_check_key(const KeyedTable *table, char code, PyObject *key)
     int overflow = 0;
     if (fits && code == INTEGER)
         (void)PyLong_AsLongLongAndOverflow(key, &overflow);
-    if (fits && !overflow)
-        return 0;
-    PyErr_Format(PyExc_TypeError, "a key of a map of state %U is %s, and %R is none", table->name, expected_of(code), key);
-    return -1;
+    return fits && !overflow;
 }
 
-int state_word(const KeyedTable *table, char code, PyObject *value, uint64_t *word)
+int state_check_key(const KeyedTable *table, char code, PyObject *key)
+{
+    if (is_key(code, key))
+        return 0;
+    PyObject *python = rows_python_of(key);
+    int fits = python != NULL && is_key(code, python);
+    if (python != NULL && !fits)
+        PyErr_Format(PyExc_TypeError, "a key of a map of state %U is %s, and %R is none", table->name, expected_of(code), key);
+    Py_XDECREF(python);
+    return fits ? 0 : -1;
+}
+
+/* Whether a value has a type, and its word then. */
+static int word_of(char code, PyObject *value, uint64_t *word)
 {
     int overflow = 0;
     if (code == INTEGER) {
         if (!PyLong_CheckExact(value) && (!PyLong_Check(value) || PyBool_Check(value)))
-            return refuse(table, code, value);
+            return 0;
         *word = (uint64_t)PyLong_AsLongLongAndOverflow(value, &overflow);
-        return overflow ? refuse(table, code, value) : 0;
+        return !overflow;
     }
     if (code == TRUTH) {
         *word = value == Py_True;
-        return PyBool_Check(value) ? 0 : refuse(table, code, value);
+        return PyBool_Check(value);
     }
     double real = PyFloat_Check(value) ? PyFloat_AS_DOUBLE(value) : 0;
     if (!PyFloat_Check(value)) {
         long long number = PyLong_Check(value) && !PyBool_Check(value) ? PyLong_AsLongLongAndOverflow(value, &overflow) : 1;
         real = (double)number;
         if (!PyLong_Check(value) || PyBool_Check(value) || overflow || number > 1LL << 53 || number < -(1LL << 53))
-            return refuse(table, code, value);
+            return 0;
     }
     memcpy(word, &real, sizeof real);
-    return 0;
+    return 1;
+}
+
+int state_word(const KeyedTable *table, char code, PyObject *value, uint64_t *word)
+{
+    if (word_of(code, value, word))
+        return 0;
+    PyObject *python = rows_python_of(value);
+    int fits = python != NULL && word_of(code, python, word);
+    if (python != NULL && !fits)
+        refuse(table, code, value);
+    Py_XDECREF(python);
+    return fits ? 0 : -1;
 }
 
 int state_check_sums(const KeyedTable *table, char code)

@@ -11,6 +11,7 @@ from viper._rows import KeyedTable, Scope, canonical_key
 from viper.arena import Arena
 from viper.errors import StateFullError
 from viper.hashing import canonical_of_rare, hash_of_rare
+from viper.scalars import holds_any, python_within
 from viper.state.memory import MOST_OWNERS, Writer
 
 _SHOWN_WORDS: Final = 2
@@ -161,7 +162,7 @@ class KeyedState:
             tables=tables,
             heaps=heaps,
             rare=(hash_of_rare, canonical_of_rare),
-            shown=(pickle.dumps, pickle.loads),
+            shown=(_shown, pickle.loads),
             full=full,
             changes=changes if tracked else None,
         )
@@ -223,6 +224,12 @@ def scope_of(table: KeyedTable) -> Scope:
     """A scope for the keys of a table that no tuple in process has; a component's own stays as it is."""
     writer: Writer = table.owner
     return Scope(writer, writer.address, hash_of_rare, canonical_of_rare)
+
+
+def _shown(key: object) -> bytes:
+    """A key as it is shown of which its canonical bytes tell only what it equals."""
+    pickled = pickle.dumps(key)
+    return pickle.dumps(python_within(pickle.loads(pickled))) if holds_any(pickled) else pickled
 
 
 def token_of(key: object) -> bytes:

@@ -2,7 +2,8 @@
 
 What arrives is the same whether the consumer is in this process or in another one: a mutable value is copied
 through pickle as it is emitted, and the emit of a value that could not reach another process is refused. A
-topology may also ask for values as they arrive on a Storm cluster, where they travel as JSON.
+topology may also ask for values as they arrive on a Storm cluster, where they travel as JSON. Scalars of
+NumPy and pandas are no values of a stream: Python's number, text or time arrives (`viper.scalars`).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 from typing import Any
 
 from framework.errors import EmitError
+from viper.scalars import ScalarError
 from viper.values import copy_of
 
 _SAME_IN_JSON = frozenset((bool, int, str, type(None)))
@@ -27,11 +29,15 @@ def shown(value: Any) -> str:
 def snapshot(value: Any) -> Any:
     """A value that nobody else can change: itself if it is immutable, else a copy.
 
+    A scalar of NumPy or pandas, also within a value, arrives as what it stands for in Python.
+
     Raises:
-        EmitError: pickle cannot carry the value.
+        EmitError: pickle cannot carry the value, or no value of Python is the same as a scalar.
     """
     try:
         return copy_of(value)
+    except ScalarError as error:
+        raise EmitError(f"cannot emit {shown(value)}: {error}") from None
     except Exception as error:
         raise EmitError(
             f"cannot carry {shown(value)}, a {type(value).__qualname__}, to another component: {error}; "

@@ -55,6 +55,8 @@ TAKEN: list[tuple[str, Any, Any]] = [
     ("float64", float("nan"), float("nan")),
     ("float64", np.float32(0.5), 0.5),
     ("float64", np.float64(0.1), 0.1),
+    ("float64", np.longdouble(0.5), 0.5),
+    ("int64", np.array(5), 5),
     ("float32", 0.1, 0.10000000149011612),
     ("float32", 2**24, 16777216.0),
     ("float32", float("inf"), float("inf")),
@@ -131,7 +133,7 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("timestamp[s]", np.datetime64(1, "ns"), "finer than the unit"),
     ("timestamp[ns]", dt.datetime.max, "from -9223372036854775808"),
     ("timestamp[us]", dt.date(2020, 1, 1), "a date: expected"),
-    ("timestamp[us]", np.datetime64("NaT", "us"), "expected timestamp"),
+    ("timestamp[us] not null", np.datetime64("NaT", "us"), "it takes no None"),
     ("timestamp[us]", np.timedelta64(1, "us"), "expected timestamp"),
     ("date32", dt.datetime(2020, 1, 1), "a datetime: expected date32"),
     ("time32[ms]", dt.time(microsecond=1), "finer than the unit"),
@@ -259,7 +261,16 @@ class TestTimestampsOfPandas:
         with pytest.raises(MisfitError, match="finer than the unit"):
             fitted("timestamp[us]", time)
 
-    def test_one_that_is_no_time(self) -> None:
+    def test_what_is_missing_is_none(self) -> None:
         pandas = pytest.importorskip("pandas")
-        with pytest.raises(MisfitError, match="no time"):
-            fitted("timestamp[ns]", pandas.NaT)
+        assert fitted("timestamp[ns]", pandas.NaT) is None
+        assert fitted("timestamp[ns]", np.datetime64("NaT", "ns")) is None
+        assert fitted("int64", pandas.NA) is None
+        with pytest.raises(MisfitError, match="it takes no None"):
+            fitted("int64 not null", pandas.NA)
+
+    def test_spans(self) -> None:
+        pandas = pytest.importorskip("pandas")
+        assert fitted("duration[us]", pandas.Timedelta("1s")) == dt.timedelta(seconds=1)
+        with pytest.raises(MisfitError, match="has nanoseconds"):
+            fitted("duration[us]", pandas.Timedelta("1ns"))
