@@ -173,7 +173,7 @@ def _timestamps(name: str, column: pa.Array, unit: str | None) -> list[Any]:
     have, want = _PER_SECOND[column.type.unit], _PER_SECOND[unit or column.type.unit]
     numbers = column.cast(pa.int64())
     if want < have:
-        numbers = _floored(numbers, have // want)
+        numbers = floored(numbers, have // want)
     elif want > have:
         try:
             numbers = pc.multiply_checked(numbers, want // have)
@@ -183,15 +183,19 @@ def _timestamps(name: str, column: pa.Array, unit: str | None) -> list[Any]:
     return _with_nulls(numbers, native(numbers, "q").tolist())
 
 
-def micros(column: pa.Array, unit: str) -> array[int] | None:
+def micros(
+    column: pa.Array, unit: str, first_us: int = 1 - _FARTHEST_US, last_us: int = _FARTHEST_US - 1
+) -> array[int] | None:
     """A column as times in microseconds since 1970, rounded down.
 
     Args:
         column: timestamps, or whole numbers.
         unit: what whole numbers count.
+        first_us: the earliest time.
+        last_us: the latest time.
 
     Returns:
-        None where it is neither, holds null, or a time is too far from 1970.
+        None where it is neither, holds null, or a time is not between these two.
     """
     is_time = pa.types.is_timestamp(column.type)
     if column.null_count or not (is_time or str(column.type) == "int64"):
@@ -200,13 +204,13 @@ def micros(column: pa.Array, unit: str) -> array[int] | None:
     numbers = column.cast(pa.int64())
     try:
         if want < have:
-            numbers = _floored(numbers, have // want)
+            numbers = floored(numbers, have // want)
         else:
             numbers = pc.multiply_checked(numbers, want // have)
     except pa.ArrowInvalid:
         return None
     bounds = pc.min_max(numbers)
-    if len(numbers) and not -_FARTHEST_US < bounds["min"].as_py() <= bounds["max"].as_py() < _FARTHEST_US:
+    if len(numbers) and not first_us <= bounds["min"].as_py() <= bounds["max"].as_py() <= last_us:
         return None
     found = array("q")
     found.frombytes(native(numbers, "q").cast("B"))
@@ -218,7 +222,7 @@ def chosen(mask: pa.BooleanArray) -> memoryview[int]:
     return native(pc.indices_nonzero(mask.fill_null(False) if mask.null_count else mask), "Q")
 
 
-def _floored(numbers: pa.Array, divisor: int) -> pa.Array:
+def floored(numbers: pa.Array, divisor: int) -> pa.Array:
     """Rounds down; Arrow's own division rounds towards zero, which is wrong before 1970."""
     # The quotient is lowered, not the number: that could lie at the least one there is.
     towards_zero = pc.divide(numbers, divisor)
