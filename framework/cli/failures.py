@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from framework.cli.exit_codes import ExitCode
-from framework.cli.messages import error_line, failure, problem_lines
+from framework.cli.messages import error_line, failure, problem_lines, warning_line
 from framework.cli.plugins import PluginGroup
 from framework.cli.program import as_a_program
 from framework.errors import (
@@ -33,13 +33,17 @@ TRACEBACKS = "framework.cli.tracebacks"
 class ViperGroup(PluginGroup):
     """A group of commands whose errors end in one place."""
 
+    _context: click.Context | None = None
+    """That of the command, which says how messages look."""
+
     def main(self, args: Sequence[str] | None = None, *others: Any, **more: Any) -> Any:
         """Run a command line: `args`, or that of this process, which is a program then."""
-        with as_a_program() if args is None else nullcontext():
+        with as_a_program(self._warn) if args is None else nullcontext():
             return super().main(args, *others, **more)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; its errors become a message and an exit code."""
+        self._context = ctx
         _open_stderr()
         try:
             with _flushing_stdout():
@@ -60,6 +64,12 @@ class ViperGroup(PluginGroup):
                 _drop_stdout()
                 ctx.exit(ExitCode.BROKEN_PIPE)
             ctx.exit(_reported(error, bool(ctx.meta.get(TRACEBACKS))))
+
+
+    def _warn(self, message: str) -> None:
+        """Write a warning when the command has ended, from any thread."""
+        with nullcontext() if self._context is None else self._context.scope(cleanup=False):
+            warning_line(message)
 
 
 def _open_stderr() -> None:

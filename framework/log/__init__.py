@@ -10,6 +10,7 @@ from framework.log.origin import (
     current_origin,
     origin_of,
     speaking_as,
+    starter_of,
 )
 from framework.log.repetition import Counting, Limits, active_limits, key_of, limits_of
 from framework.log.stdout import data_stream, printing_to_log
@@ -35,5 +36,6 @@ __all__ = [
     "origin_of",
     "printing_to_log",
     "speaking_as",
+    "starter_of",
     "task_files",
 ]

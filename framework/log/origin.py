@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from framework.components.component import LOGGER_PREFIX
 
@@ -34,6 +35,9 @@ _here = _Here()
 _lock = threading.Lock()
 _users = 0
 _before: Callable[..., logging.LogRecord] = logging.LogRecord
+_start: Callable[[threading.Thread], None] = threading.Thread.start
+_started = WeakKeyDictionary[threading.Thread, Origin]()
+"""The tasks whose components have started threads."""
 
 
 def current_origin() -> Origin | None:
@@ -76,16 +80,19 @@ def origin_of(record: logging.LogRecord) -> Origin | None:
 def attached_origins() -> Iterator[None]:
     """For as long as the block runs, every log record that is made says where it comes from.
 
+    The tasks that threads belong to which components start are known from then on, see `starter_of`.
+
     It gets the attributes ``viper_component`` and ``viper_task``, which are None where nobody knows. (Plainer
     names would be taken from those who give attributes of their own to what they log: a name that is there
     already is an error of theirs.) Blocks may lie within each other and in several threads.
     """
-    global _users, _before
+    global _users, _before, _start
     with _lock:
         _users += 1
         if _users == 1:
-            _before = logging.getLogRecordFactory()
+            _before, _start = logging.getLogRecordFactory(), threading.Thread.start
             logging.setLogRecordFactory(_made_here)
+            threading.Thread.start = _started_here  # type: ignore[assignment, method-assign]
     try:
         yield
     finally:
@@ -93,6 +100,8 @@ def attached_origins() -> Iterator[None]:
             _users -= 1
             if not _users and logging.getLogRecordFactory() is _made_here:
                 logging.setLogRecordFactory(_before)
+            if not _users and threading.Thread.start is _started_here:
+                threading.Thread.start = _start  # type: ignore[assignment, method-assign]
 
 
 def _made_here(*args: Any, **options: Any) -> logging.LogRecord:
@@ -100,3 +109,15 @@ def _made_here(*args: Any, **options: Any) -> logging.LogRecord:
     origin = current_origin() or origin_of(record)
     record.viper_component, record.viper_task = origin or (None, None)
     return record
+
+
+def starter_of(thread: threading.Thread) -> Origin | None:
+    """The task whose component has started a thread, itself or by another thread; None where nobody knows."""
+    return _started.get(thread)
+
+
+def _started_here(thread: threading.Thread) -> None:
+    origin = current_origin() or starter_of(threading.current_thread())
+    if origin is not None:
+        _started[thread] = origin
+    _start(thread)
