@@ -148,7 +148,7 @@ class Launcher:
         state = None if self._memory is None else self._memory.arena.handle()
         handles = Handles(self._network.arena.handle(), state)
         needs_main = self._packed_plan.loads_main_module
-        return start(self._context, name, child.main, self._lifeline, handles, packed, needs_main=needs_main)
+        return start(self._context, name, child.main, self._lifeline, handles, packed, needs_main)
 
     def _handle(self, index: int, started: Started, before: WorkerHandle | None = None) -> WorkerHandle:
         box, life = self._network.black_box(index), self._network.life(index)

@@ -63,7 +63,6 @@ def start(
     lifeline: Lifeline,
     handles: Handles,
     packed: bytes,
-    *,
     needs_main: bool,
 ) -> tuple[BaseProcess, Connection]:
     """Start a process; returns it and this end of the pipe to it.

@@ -33,7 +33,7 @@ def topology(middle: type[Bolt] = Forward, **options: Any) -> TopologyBuilder:
 
 @pytest.fixture
 def nothing_starts(monkeypatch: pytest.MonkeyPatch) -> None:
-    def start(*_arguments: Any, **_options: Any) -> None:
+    def start(*_arguments: Any) -> None:
         raise AssertionError("a process was started")
 
     monkeypatch.setattr("framework.runtime.workers.launcher.start", start)
@@ -96,10 +96,10 @@ class TestRefused:
 
 
 def test_a_process_that_cannot_be_started_ends_those_that_were(monkeypatch: pytest.MonkeyPatch) -> None:
-    def start_two(context: Any, name: str, *arguments: Any, **options: Any) -> Any:
+    def start_two(context: Any, name: str, *arguments: Any) -> Any:
         if name == "viper-worker-3":
             raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
-        return start(context, name, *arguments, **options)
+        return start(context, name, *arguments)
 
     monkeypatch.setattr(launcher, "start", start_two)
     with pytest.raises(WorkerError, match=r"process 3 of 3 cannot be started: .*; use fewer \(topology\.w"):
