@@ -42,13 +42,18 @@ from framework.windows.spec import (
     LATE_STREAM,
     LATENESS_MS,
     LENGTH_COUNT,
+    LENGTH_MONTHS,
     LENGTH_MS,
     OFFSET_MS,
     PARTIAL,
     SLIDE_COUNT,
+    SLIDE_MONTHS,
     SLIDE_MS,
     TIME_FIELD,
+    ZONE,
+    WindowSpec,
 )
+from framework.windows.zones import Zone
 
 Fingerprints = Mapping[str, Any]
 """The parameters that are compared, as JSON can hold them."""
@@ -80,6 +85,7 @@ MAY_DIFFER: Final[Mapping[str, str]] = {
     "size": "the windows' configuration has it",
     "advance": "the windows' configuration has it",
     "offset": "the windows' configuration has it",
+    "zone": "the windows' configuration has it",
     "gap": "the windows' configuration has it",
     "count": "the windows' configuration has it",
     "slide": "the windows' configuration has it",
@@ -101,15 +107,20 @@ _FUNCTIONS: Final = ("function", "functions", "make", "result")
 WINDOWS: Final[Mapping[str, str]] = {
     LENGTH_COUNT: "length",
     LENGTH_MS: "length",
+    LENGTH_MONTHS: "length",
     SLIDE_COUNT: "interval",
     SLIDE_MS: "interval",
+    SLIDE_MONTHS: "interval",
     GAP_MS: "gap",
     OFFSET_MS: "offset",
+    ZONE: "zone",
     LATENESS_MS: "allowed lateness",
     PARTIAL: "partial window",
     TIME_FIELD: "field of the time",
 }
 """Configuration keys that form windows, and what messages call them."""
+RULES: Final = "rules of the zone in this machine's tzdata"
+"""The name of what a zone's clocks show, which another version of the time zone database may have changed."""
 OF_JOINS: Final[Mapping[str, str]] = {JOIN_HOW: "how"}
 """Keys that say how streams are joined."""
 OF_COMPONENTS: Final[Mapping[str, str]] = {
@@ -324,20 +335,33 @@ def _of_condition(condition: Condition) -> dict[str, Any]:
 
 
 def _of_bounds(bounds: Bounds) -> str:
-    if bounds.size_us is not None:
-        return f"in one window of {span(bounds.size_us / 1000)}"
+    if bounds.window is not None:
+        return f"in one window of {_of_one_window(bounds.window)}"
     return f"from {span(bounds.before_us / 1000)} before to {span(bounds.after_us / 1000)} after"
+
+
+def _of_one_window(window: WindowSpec) -> str:
+    """The form of windows that tumble, in words."""
+    months, length_us = window.length_months, window.length_us or 0
+    told = span(length_us / 1000) if months is None else f"{months} months"
+    told += f", {span(window.offset_us / 1000)} later" if window.offset_us else ""
+    return f"{told} in {window.zone}, {RULES}: {Zone(window.zone).rules}" if window.zone else told
 
 
 def _of_windows(conf: Mapping[str, Any]) -> dict[str, Plain]:
     """The form of windows: each length in one unit, however it was written."""
     told: dict[str, Plain] = {}
+    zone, slide_ms = conf.get(ZONE), conf.get(SLIDE_MS)
+    if zone is not None:
+        told[RULES] = Zone(zone).rules
     for key, meaning in WINDOWS.items():
         value = conf.get(key)
+        if key == OFFSET_MS and value and slide_ms is not None:
+            value %= slide_ms  # windows that lie whole intervals later are the same
         if value is not None and key.endswith(".ms"):
             told[meaning] = span(value)
-        elif value is not None and key.endswith(".count"):
-            told[meaning] = f"{value} tuples"
+        elif value is not None and key.endswith((".count", ".months")):
+            told[meaning] = f"{value} {'tuples' if key.endswith('.count') else 'months'}"
         else:
             told.setdefault(meaning, value)
     return told

@@ -9,7 +9,7 @@ import pytest
 
 from framework.state import State
 from framework.windows.key_state import Due, KeyWindowState, OpenKeyWindows
-from framework.windows.spec import LATENESS_MS, OFFSET_MS, PARTIAL, TIME_FIELD, WindowSpec
+from framework.windows.spec import LATENESS_MS, PARTIAL, TIME_FIELD, WindowSpec
 from tests.framework.state.sharing import SharedState
 
 MOST = 3
@@ -24,7 +24,7 @@ class Windows:
 
     def __init__(self, spec: WindowSpec, lateness_ms: float) -> None:
         self.spec = spec
-        self.conf = {LATENESS_MS: lateness_ms, OFFSET_MS: 0, PARTIAL: True, TIME_FIELD: None}
+        self.conf = {LATENESS_MS: lateness_ms, PARTIAL: True, TIME_FIELD: None}
         self.now_us = 0
         states: dict[str, State] = {"windows": KeyWindowState()}
         self.shared = SharedState(states, MOST, now=lambda: self.now_us)
@@ -56,9 +56,7 @@ class Windows:
         if spec.length_count is not None:
             start = kept.value.count // spec.length_count * spec.length_count
             return [(start, start + spec.length_count)]
-        assert spec.length_us is not None and spec.slide_us is not None
-        first = windows.first_start(time_us)
-        return [(at, at + spec.length_us) for at in range(first, time_us + 1, spec.slide_us)]
+        return list(windows.grid.windows_at(time_us))
 
     def fire(self, time_us: int | None) -> None:
         """Have the windows end that do so before a time; those of several tasks are put in their order."""
