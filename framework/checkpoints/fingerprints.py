@@ -119,8 +119,6 @@ WINDOWS: Final[Mapping[str, str]] = {
     TIME_FIELD: "field of the time",
 }
 """Configuration keys that form windows, and what messages call them."""
-RULES: Final = "rules of the zone in this machine's tzdata"
-"""The name of what a zone's clocks show, which another version of the time zone database may have changed."""
 OF_JOINS: Final[Mapping[str, str]] = {JOIN_HOW: "how"}
 """Keys that say how streams are joined."""
 OF_COMPONENTS: Final[Mapping[str, str]] = {
@@ -345,15 +343,18 @@ def _of_one_window(window: WindowSpec) -> str:
     months, length_us = window.length_months, window.length_us or 0
     told = span(length_us / 1000) if months is None else f"{months} months"
     told += f", {span(window.offset_us / 1000)} later" if window.offset_us else ""
-    return f"{told} in {window.zone}, {RULES}: {Zone(window.zone).rules}" if window.zone else told
+    return told if window.zone is None else f"{told} in {_of_zone(window.zone)}"
+
+
+def _of_zone(name: str) -> str:
+    """A zone by what its clocks show, which another version of the time zone database may have changed."""
+    return f"{name} (rules {Zone(name).rules} of the machine's tzdata)"
 
 
 def _of_windows(conf: Mapping[str, Any]) -> dict[str, Plain]:
     """The form of windows: each length in one unit, however it was written."""
     told: dict[str, Plain] = {}
-    zone, slide_ms = conf.get(ZONE), conf.get(SLIDE_MS)
-    if zone is not None:
-        told[RULES] = Zone(zone).rules
+    slide_ms = conf.get(SLIDE_MS)
     for key, meaning in WINDOWS.items():
         value = conf.get(key)
         if key == OFFSET_MS and value and slide_ms is not None:
@@ -362,6 +363,8 @@ def _of_windows(conf: Mapping[str, Any]) -> dict[str, Plain]:
             told[meaning] = span(value)
         elif value is not None and key.endswith((".count", ".months")):
             told[meaning] = f"{value} {'tuples' if key.endswith('.count') else 'months'}"
+        elif value is not None and key == ZONE:
+            told[meaning] = _of_zone(value)
         else:
             told.setdefault(meaning, value)
     return told
