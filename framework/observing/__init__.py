@@ -4,7 +4,6 @@ Tables, ``viper top``, the web view and exporters all read these. Nothing here a
 part of a run.
 """
 
-from framework.observing.bottleneck import Bottleneck, bottleneck
 from framework.observing.description import (
     DescribedComponent,
     DescribedSetting,
@@ -18,7 +17,6 @@ from framework.observing.snapshot import ComponentSnapshot, RunSnapshot, TaskSna
 from framework.observing.times import Counts, TimeHistogram, percentile_s
 
 __all__ = [
-    "Bottleneck",
     "ComponentRates",
     "ComponentSnapshot",
     "Counts",
@@ -34,7 +32,6 @@ __all__ = [
     "RunSnapshot",
     "TaskSnapshot",
     "TimeHistogram",
-    "bottleneck",
     "percentile_s",
     "rates_between",
 ]

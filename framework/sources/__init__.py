@@ -5,6 +5,8 @@ csv_records     the records of CSV text, as far as it has come
 listing         which files there are, and by what a run knows them again
 growing         a folder to which files are added; growing_file: a file to which lines are appended
 opening         text of compressed files, in portions
+reading         what a reader raises, as errors that name the file
+signatures      what else a file is, by its first bytes
 times, values   what texts become: event times, and the types of fields
 
 The rows of a file are as they stand there, in order; see `FileSource` for how several are put together.

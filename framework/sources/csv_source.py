@@ -96,7 +96,7 @@ class CsvSource(FileSource):
             raise SourceError(
                 f"{self._paths[0]} is empty, so nobody knows the columns: name them (fields=[...])"
             )
-        with closing(self._batches(sample, 1)) as batches:
+        with self._reading_of(sample), closing(self._batches(sample, 1)) as batches:
             first = next(batches, self._nothing)
         if first is None:
             raise SourceError(

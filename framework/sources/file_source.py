@@ -23,6 +23,7 @@ from framework.sources.portion import (
     Mixing,
     Portion,
 )
+from framework.sources.reading import Progress, reading
 from framework.sources.times import EventTime
 from framework.topology import Stream, did_you_mean, one_of
 
@@ -107,6 +108,11 @@ class FileSource(PartitionedSpout):
 
     never_late = (MALFORMED,)
 
+    _format = "text"
+    """As which its files are read, for messages."""
+    _encoding = "utf-8"
+    """Of its files, where they are text."""
+
     # -- what the runtime asks for
 
     @property
@@ -135,9 +141,10 @@ class FileSource(PartitionedSpout):
     @property
     def rows_total(self) -> int | None:
         """As in the base class; of what grows, and of compressed text, nobody knows it."""
-        if self._folder is not None or self._growing is not None:
+        if self._folder is not None or self._growing is not None or not self._files:
             return None
-        return self._rows_in(self._files)
+        with self._reading_of(self._files[0]):
+            return self._rows_in(self._files)
 
     def companion(self, conf: Mapping[str, Any]) -> AbstractContextManager[Mapping[str, Any]]:
         """Nothing runs beside the tasks; they are told which files there were when the run began."""
@@ -163,7 +170,8 @@ class FileSource(PartitionedSpout):
     def place_of(self, partition: int, index: int) -> str:
         """The file and the line of a row, or its number."""
         file, numbers = self._brought[partition]
-        return self._place(file, numbers[index])
+        with self._reading_of(file):
+            return self._place(file, numbers[index])
 
     def time_of(self, row: Mapping[str, Any]) -> int | None:
         """What its timestamp field says."""
@@ -185,6 +193,10 @@ class FileSource(PartitionedSpout):
             SourceError: the file cannot be read, or a row is malformed.
         """
         raise NotImplementedError(f"{type(self).__name__} must define _portions(self, file, first)")
+
+    def _reading_of(self, file: SourceFile) -> AbstractContextManager[Progress]:
+        """As `reading`, for this source."""
+        return reading(file, self._format, self._encoding if self._format == "text" else None)
 
     def _reading(self) -> tuple[object, ...]:
         """What else the rows depend on: the arguments, as far as they can be written down."""
@@ -282,8 +294,8 @@ class FileSource(PartitionedSpout):
             file: their file.
             records: the records.
             first: the number of the first one.
-            convert: makes a row and its time; None where there is no row, as in an empty line. It raises
-                ValueError where a record is malformed.
+            convert: makes a row and its time; None where there is no row, as in an empty line. It raises any
+                exception where a record is malformed, a ValueError where its message says it all.
             raw: tells of the record with a number its line and its text.
 
         Raises:
@@ -296,7 +308,7 @@ class FileSource(PartitionedSpout):
         for number, record in enumerate(records, first):
             try:
                 made = convert(record)
-            except ValueError as error:
+            except Exception as error:  # ValueError, and whatever is too deep or too far
                 malformed += self._refuse(file, number, error, raw)
                 continue
             if made is not None:
@@ -315,14 +327,15 @@ class FileSource(PartitionedSpout):
         Raises:
             SourceError: the run is to end.
         """
+        reason = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
         if self._on_malformed == "error":
-            raise SourceError(f"{self._line(file, raw(number)[0])}: {error}") from None
+            raise SourceError(f"{self._line(file, raw(number)[0])}: {reason}") from None
         self._malformed += 1
         if self._streams_malformed:
-            return [Malformed(number, (file.path, *raw(number), str(error)))]
+            return [Malformed(number, (file.path, *raw(number), reason))]
         if self._malformed <= _MOST_LOGGED:
             last = "; further ones are counted only" if self._malformed == _MOST_LOGGED else ""
-            self.logger.warning("left out: %s: %s%s", self._line(file, raw(number)[0]), error, last)
+            self.logger.warning("left out: %s: %s%s", self._line(file, raw(number)[0]), reason, last)
         return ()
 
     # -- blocks
@@ -338,18 +351,20 @@ class FileSource(PartitionedSpout):
                 continue
             end = 0
             first = 0 if self._event_time is not None or start_us is None else max(start_us - base, 0)
-            for portion in self._portions(file, first):
-                if portion is None:
-                    self._check_reaches(file, start_us, end - 1 if self._event_time is None else latest_us)
-                    yield None
-                    continue
-                end = portion.end
-                times = self._times(file, portion, base)
-                blocks = mixing.blocks(portion, times, base, latest_us, mutable=self._is_mutable)
-                for block, numbers in blocks:
-                    self._brought[partition] = file, numbers
-                    yield block
-                latest_us = max(latest_us, max(times, default=NO_TIME))
+            with self._reading_of(file) as progress:
+                for portion in self._portions(file, first):
+                    if portion is None:
+                        last_us = end - 1 if self._event_time is None else latest_us
+                        self._check_reaches(file, start_us, last_us)
+                        yield None
+                        continue
+                    end = progress.records = portion.end
+                    times = self._times(portion, base)
+                    blocks = mixing.blocks(portion, times, base, latest_us, mutable=self._is_mutable)
+                    for block, numbers in blocks:
+                        self._brought[partition] = file, numbers
+                        yield block
+                    latest_us = max(latest_us, max(times, default=NO_TIME))
             if self._growing is not None:
                 self._check_reaches(file, start_us, end - 1 if self._event_time is None else latest_us)
             base += end
@@ -358,7 +373,7 @@ class FileSource(PartitionedSpout):
     _is_mutable = False
     """Whether rows may hold values that a consumer can change."""
 
-    def _times(self, file: SourceFile, portion: Portion, base: int) -> array[int]:
+    def _times(self, portion: Portion, base: int) -> array[int]:
         if portion.times is None:
             return array("q", [base + number for number in portion.numbers])
         return array("q", portion.times)

@@ -10,7 +10,8 @@ from typing import IO, Final
 
 from framework.errors import SourceError
 from framework.sources.listing import SourceFile
-from framework.sources.opening import UTF_8, in_words, is_packed, undecodable
+from framework.sources.opening import check_text, is_packed, is_utf_8
+from framework.sources.signatures import HEAD_BYTES
 
 _CHUNK_BYTES: Final = 1 << 18
 _LEFT: Final = (
@@ -49,20 +50,20 @@ class GrowingFile:
             translates: whether all line ends become a line feed.
 
         Raises:
-            SourceError: it cannot be read, was cut off or rotated, or is not of this encoding.
+            SourceError: it was cut off or rotated, or is no text.
+            Exception: it cannot be read, or is not of this encoding; `reading` makes a SourceError of it.
         """
-        kind = codecs.getincrementaldecoder("utf-8-sig" if encoding.lower() in UTF_8 else encoding)
+        kind = codecs.getincrementaldecoder("utf-8-sig" if is_utf_8(encoding) else encoding)
         decoder = io.IncrementalNewlineDecoder(kind(), translate=translates)
-        try:
-            with open(file.path, "rb", buffering=0) as opened:
-                file.check(opened)
-                for chunk in self._chunks(opened, file):
-                    yield None if chunk is None else decoder.decode(chunk)
-            yield decoder.decode(b"", final=True)
-        except UnicodeDecodeError as error:
-            raise SourceError(undecodable(file, encoding, error)) from None
-        except OSError as error:
-            raise SourceError(f"{file.path}: {in_words(error)}") from None
+        is_first = True
+        with open(file.path, "rb", buffering=0) as opened:
+            file.check(opened)
+            for chunk in self._chunks(opened, file):
+                if chunk is not None and is_first:
+                    check_text(file, encoding, chunk[:HEAD_BYTES])
+                    is_first = False
+                yield None if chunk is None else decoder.decode(chunk)
+        yield decoder.decode(b"", final=True)
 
     def _chunks(self, opened: IO[bytes], file: SourceFile) -> Iterator[bytes | None]:
         total = 0

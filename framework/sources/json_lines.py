@@ -20,6 +20,13 @@ _PLAIN = frozenset({str, int, float, bool, type(None)})
 """The classes of JSON's values that no consumer can change."""
 
 
+MOST_LEVELS = 200
+"""The most objects and lists within each other. Python reads and copies as many as its stack has room for,
+which depends on who calls it: 450 of them pass through a run, and 500 do not. So a line must have far fewer,
+or the rows of a file would depend on the workers."""
+_TOO_DEEP = f"objects and lists are nested more than {MOST_LEVELS} levels deep: {{}}"
+
+
 class JsonLinesSource(FileSource):
     """Reads files that have an object of JSON on each line, a row for each object.
 
@@ -28,7 +35,9 @@ class JsonLinesSource(FileSource):
     A value is what JSON has: text, a number, true, false, null (None), a list, a dict. A type that is given
     is checked, and a time in text becomes a number if it is ``timestamp[us]``. Empty lines are left out.
 
-    A line is malformed if it is no object, has not all fields, or a value is not of its type.
+    A line is malformed if it is no object, has not all fields, a value is not of its type, or lists and
+    objects are nested more than 200 levels deep. Of a key that is there twice the last value counts, and
+    ``NaN``, ``Infinity`` and ``-Infinity`` are numbers, as for Python's module `json`.
 
     Args:
         path: a file, a folder, a pattern (``events/*.jsonl.gz``), or a list of these.
@@ -135,10 +144,14 @@ class JsonLinesSource(FileSource):
             return None
         try:
             found = json.loads(line)
+        except RecursionError:
+            raise ValueError(_TOO_DEEP.format(f"{line:.100}")) from None
         except ValueError as error:
             raise ValueError(f"no JSON: {error}: {line:.100}") from None
         if type(found) is not dict:
             raise ValueError(f"expected an object of JSON ({{...}}), found {line:.100}")
+        if _is_too_deep(line, found):
+            raise ValueError(_TOO_DEEP.format(f"{line:.100}"))
         event_time = self._event_time
         needed = [name for name in self._fields or () if name not in self._defaults]
         for name in (*needed, *((event_time.field,) if event_time else ())):
@@ -173,4 +186,17 @@ def _objects(lines: Sequence[str]) -> list[dict[str, Any]]:
     objects = [value for value, _ in found]
     if [end for _, end in found] != list(map(len, lines)) or set(map(type, objects)) - {dict}:
         raise ValueError("a line with more or other than an object")
+    if max(map(len, lines), default=0) > MOST_LEVELS and any(map(_is_too_deep, lines, objects)):
+        raise ValueError("a line that is nested too deeply")
     return objects
+
+
+def _is_too_deep(line: str, found: dict[str, Any]) -> bool:
+    """True if an object has more levels than may be; it is looked at only if the line has enough brackets."""
+    if line.count("[") + line.count("{") <= MOST_LEVELS:
+        return False
+    level: list[Any] = [found]
+    for _ in range(MOST_LEVELS):
+        nested = [value for value in level if type(value) is dict or type(value) is list]
+        level = [inner for value in nested for inner in (value.values() if type(value) is dict else value)]
+    return any(type(value) is dict or type(value) is list for value in level)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import glob
 import hashlib
 import os
+import stat
 from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, Any, NamedTuple
 
 from framework.errors import SourceError
+from framework.topology import did_you_mean
 
 _HIDDEN = (".", "_")
 """What names of files begin with that are not data: drafts, markers, manifests."""
@@ -30,12 +32,19 @@ class SourceFile(NamedTuple):
         """The file at a path, as it is now.
 
         Raises:
-            SourceError: there is none.
+            SourceError: there is none, or something that cannot be read once more.
         """
         try:
             found = os.stat(path)
         except OSError as error:
-            raise SourceError(f"{path}: {error.strerror or error}") from None
+            raise SourceError(f"{path}: {error.strerror or error}{_instead_of(path)}") from None
+        except ValueError as error:
+            raise SourceError(f"{path!r} is no path: {error}") from None
+        if not stat.S_ISREG(found.st_mode):
+            raise SourceError(
+                f"{path} is {_kind(found.st_mode)}: expected a file, which can be read twice: write what "
+                "comes into one first"
+            )
         return cls(path, found.st_size, found.st_mtime_ns)
 
     @classmethod
@@ -82,11 +91,16 @@ def listed(paths: Sequence[str]) -> list[SourceFile]:
             stands for any folders.
 
     Raises:
-        SourceError: there is no file at all, or not the one that is named.
+        SourceError: there is no file at all, or none of one of these paths.
     """
-    found = dict.fromkeys(path for wanted in paths for path in _matching(wanted))
+    found: dict[str, None] = {}
+    for wanted in paths:
+        matching = list(_matching(wanted))
+        if not matching:
+            raise SourceError(f"no file to read: {_why_none(wanted)}")
+        found |= dict.fromkeys(matching)
     if not found:
-        raise SourceError(f"no file to read: nothing matches {', '.join(paths) or 'an empty list of paths'}")
+        raise SourceError("no file to read: an empty list of paths")
     return [SourceFile.at(path) for path in found]
 
 
@@ -126,3 +140,69 @@ def _matching(path: str) -> Iterator[str]:
         for match in sorted(glob.glob(path, recursive=True)):
             if os.path.isfile(match) and not os.path.basename(match).startswith(_HIDDEN):
                 yield match
+
+
+_MOST_LOOKED_AT = 10_000
+"""Names of files and folders that are looked through for a message."""
+
+
+def _why_none(path: str) -> str:
+    """The reason why a folder or a pattern has no file, and what to name instead."""
+    if os.path.isdir(path):
+        names, what = os.listdir(path), f"the folder {path}"
+        entries = [os.path.join(path, name) for name in names]
+    else:
+        entries, what = glob.glob(path, recursive=True, include_hidden=True), path
+    if not entries:
+        return f"{what} is empty" if os.path.isdir(path) else f"nothing matches {path}{_instead_of(path)}"
+    folders = sorted(entry for entry in entries if os.path.isdir(entry))
+    for folder in folders:
+        if below := _first_below(folder):
+            pattern = os.path.join(path, "**", "*" + os.path.splitext(below)[1])
+            columns = "; the values in names of folders are no columns" if "=" in below else ""
+            return (
+                f"{what} has folders only: name the files in them, such as {below}, by {pattern!r}{columns}"
+            )
+    hidden = sorted(entry for entry in entries if os.path.basename(entry).startswith(_HIDDEN))
+    if hidden and os.path.isfile(hidden[0]):
+        return f"{what} has only files whose names begin with a dot or an underscore, such as {hidden[0]}"
+    return f"{what} has no file: {', '.join(sorted(entries)[:3])} {'is' if len(entries) == 1 else 'are'} none"
+
+
+def _first_below(folder: str) -> str | None:
+    """A file somewhere in a folder that is no draft, by its name; None if there is none, or none near."""
+    looked = 0
+    for root, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith(_HIDDEN))
+        looked += len(folders) + len(names)
+        for name in sorted(names):
+            if not name.startswith(_HIDDEN) and os.path.isfile(os.path.join(root, name)):
+                return os.path.join(root, name)
+        if looked > _MOST_LOOKED_AT:
+            break
+    return None
+
+
+def _instead_of(path: str) -> str:
+    """The nearest name of a file beside one that is not there, or the reason why it cannot be there."""
+    if "://" in path:
+        return ": expected a path of this machine, not an address"
+    if path.startswith("~"):
+        return f": expected {os.path.expanduser(path)!r}, as only a shell knows the tilde"
+    if path == "-":
+        return ": standard input is no file: write it into one first"
+    if glob.has_magic(path):
+        return ""
+    try:
+        beside = os.listdir(os.path.dirname(path) or ".")[:_MOST_LOOKED_AT]
+    except (OSError, ValueError):
+        return ""
+    return did_you_mean(os.path.basename(path), beside)
+
+
+def _kind(mode: int) -> str:
+    if stat.S_ISDIR(mode):
+        return "a folder"
+    if stat.S_ISFIFO(mode):
+        return "a pipe"
+    return "a socket" if stat.S_ISSOCK(mode) else "a device"

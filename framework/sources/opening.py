@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import bz2
 import codecs
-import errno
 import gzip
 import io
 import lzma
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, cast
 
 from framework.errors import SourceError
 from framework.sources.listing import SourceFile
+from framework.sources.signatures import HEAD_BYTES, no_text, signature_of
 
 CHUNK_CHARACTERS = 1 << 18
 """How much is read at a time: more gains nothing, and every file that is merged with others has as much."""
-UTF_8 = ("utf-8", "utf8", "utf_8")
-"""The names of the encoding of which a byte order mark is left out."""
 _PACKED = (".gz", ".bz2", ".xz")
 _SAMPLE_BYTES = 1 << 16
-_BOM = b"\xef\xbb\xbf"
-_DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError)
+_LZMA_ALONE = b"\x5d\0\0"
+"""The beginning of the format before xz, which Python reads as well."""
 
 
 def checked_encoding(encoding: str) -> str:
@@ -33,10 +30,18 @@ def checked_encoding(encoding: str) -> str:
         SourceError: Python knows none of this name.
     """
     try:
-        codecs.lookup(encoding)
-    except LookupError:
-        raise SourceError(f"encoding is {encoding!r}, which is none: expected utf-8, latin-1, ...") from None
+        io.TextIOWrapper(io.BytesIO(), encoding)  # which refuses codecs of bytes, such as hex
+        is_text = isinstance(encoding, str)
+    except (LookupError, TypeError, ValueError):
+        is_text = False
+    if not is_text:
+        raise SourceError(f"encoding is {encoding!r}, which is none: expected utf-8, latin-1, ...")
     return encoding
+
+
+def is_utf_8(encoding: str) -> bool:
+    """True if a byte order mark is left out."""
+    return codecs.lookup(encoding).name == "utf-8"
 
 
 def is_packed(path: str) -> bool:
@@ -53,22 +58,29 @@ def estimated_lines(files: Sequence[SourceFile]) -> int | None:
     return round(sum(file.bytes for file in files) * lines / len(sample)) if lines else None
 
 
+def head_of(file: SourceFile) -> bytes:
+    """The first bytes of a file as it lies there.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with open(file.path, "rb") as plain:
+        return plain.read(HEAD_BYTES)
+
+
 @contextmanager
 def opened_bytes(file: SourceFile) -> Iterator[IO[bytes]]:
     """The bytes of a file for the block, unpacked if its name ends in .gz, .bz2 or .xz.
 
     Raises:
-        SourceError: it cannot be read, is damaged, or is not the file that was found.
+        SourceError: it is not the file that was found, or not packed as its name says.
+        Exception: it cannot be read, or is damaged; `reading` makes a SourceError of it.
     """
-    try:
-        with open(file.path, "rb") as plain:
-            file.check(plain)
-            yield _unpacked(file.path, plain)
-            file.check(plain)
-    except _DAMAGED as error:
-        raise SourceError(f"{file.path}: the compressed file is damaged or cut off: {error}") from None
-    except OSError as error:
-        raise SourceError(f"{file.path}: {in_words(error)}") from None
+    with open(file.path, "rb") as plain:
+        file.check(plain)
+        _check_packed(file, plain.peek(HEAD_BYTES)[:HEAD_BYTES])
+        yield _unpacked(file.path, plain)
+        file.check(plain)
 
 
 @contextmanager
@@ -81,18 +93,41 @@ def opened_text(file: SourceFile, encoding: str, newline: str | None = None) -> 
         newline: as of `open`.
 
     Raises:
-        SourceError: as of `opened_bytes`, or the text is not of this encoding.
+        SourceError: it is no text, but of a format that is known.
+        Exception: as of `opened_bytes`, or the text is not of this encoding.
     """
     with opened_bytes(file) as stream:
-        if encoding.lower() in UTF_8 and cast(io.BufferedReader, stream).peek(3)[:3] == _BOM:
-            stream.read(3)
+        head = cast(io.BufferedReader, stream).peek(HEAD_BYTES)[:HEAD_BYTES]
+        check_text(file, encoding, head)
+        if is_utf_8(encoding) and head.startswith(codecs.BOM_UTF8):
+            stream.read(len(codecs.BOM_UTF8))
         text = io.TextIOWrapper(stream, encoding, newline=newline)
         try:
             yield text
-        except UnicodeDecodeError as error:
-            raise SourceError(undecodable(file, encoding, error)) from None
         finally:
             text.detach()
+
+
+def check_text(file: SourceFile, encoding: str, head: bytes) -> None:
+    """Refuse what is no text, even if the encoding knows a character for every byte.
+
+    Args:
+        file: the file.
+        encoding: its encoding.
+        head: its first bytes, unpacked if its name says so.
+
+    Raises:
+        SourceError: it is of another format, and how to read that.
+    """
+    found = no_text(head, encoding)
+    if found is None:
+        return
+    if is_packed(file.path) and found.suffix:
+        raise SourceError(f"{file.path}: it is {found.name} once more when it is unpacked: unpack it once")
+    unpacked = " when it is unpacked" if is_packed(file.path) else ""
+    raise SourceError(
+        f"{file.path}: expected text in {encoding}, and it is {found.name}{unpacked}: {found.advice}"
+    )
 
 
 def chunks_of(text: io.TextIOWrapper) -> Iterator[str]:
@@ -134,24 +169,22 @@ def _unpacked(path: str, plain: io.BufferedReader) -> IO[bytes]:
     return plain
 
 
-def in_words(error: OSError) -> str:
-    """What the system has refused, and what to do where that is known."""
-    if error.errno == errno.EMFILE:
-        return (
-            f"{error.strerror}: raise the limit (ulimit -n), or read one file after the other (in_turn=True)"
-        )
-    return error.strerror or str(error)
+def _check_packed(file: SourceFile, head: bytes) -> None:
+    """Refuse a file that is not packed as its name says.
 
-
-def undecodable(file: SourceFile, encoding: str, error: UnicodeDecodeError) -> str:
-    """What is wrong, with the line where it can be told: not where a line's end is more than one byte."""
-    place, byte, number = file.path, error.object[error.start], 0
-    try:
-        with opened_bytes(file) as stream:
-            for line in stream:
-                number += 1
-                line.decode(encoding)
-    except UnicodeDecodeError as found:
-        if "\n".encode(encoding) == b"\n":
-            place, byte = f"{file.path}:{number}", found.object[found.start]
-    return f"{place}: byte 0x{byte:02x} is not {encoding}: name the file's encoding (encoding='latin-1')"
+    Raises:
+        SourceError: it is plain text, or of another format.
+    """
+    suffix = next((suffix for suffix in _PACKED if file.path.endswith(suffix)), "")
+    found = signature_of(head)
+    if not head or not suffix or (found is not None and found.suffix == suffix):
+        return
+    if suffix == ".xz" and head.startswith(_LZMA_ALONE):
+        return
+    if found is not None:
+        advice = f"and it is {found.name}: {found.advice}"
+    elif b"\0" in head:
+        advice = f"and it begins with {head[:8]!r}: it is damaged, or something else"
+    else:
+        advice = f"and it begins with {head[:20]!r}: rename it if it is plain text"
+    raise SourceError(f"{file.path}: its name ends in {suffix}, {advice}")

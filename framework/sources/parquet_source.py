@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -33,7 +32,9 @@ class ParquetSource(FileSource):
     timestamps are numbers in the unit of their column, and those of 96 bits (INT96) in microseconds. With
     `typed`, bolts that take columns get them as the file has them. Groups of rows are read one after the
     other, and in batches, so memory does not grow with a file. A row is malformed if it has no time (null) or
-    one that is not of the years 1 to 9999, or an INT96 that is no whole number of microseconds.
+    one that is not of the years 1 to 9999, an INT96 that is no whole number of microseconds, or a value that
+    Python's class has no room for: a date behind the year 9999, a time of day or a duration with nanoseconds,
+    text that is no UTF-8.
 
     Args:
         path: a file, a folder, a pattern (``trips/*.parquet``), or a list of these.
@@ -65,15 +66,20 @@ class ParquetSource(FileSource):
             raise SourceError(
                 f"{self._paths[0]} is empty, so nobody knows the columns: begin with a first file"
             )
-        with _opened(sample) as found:
+        with self._reading_of(sample), _opened(sample) as found:
             schema = found.schema_arrow
         self._fields = list(schema.names if columns is None else columns)
         for name in self._fields:
             if name not in schema.names:
                 raise SourceError(f"{sample.path}: {unknown('column', name, schema.names)}")
         self._time_index(schema.names)
+        self._check_names(sample, schema)
         self._schema = _chosen(schema, self._fields)
+        if not typed:
+            self._check_types(sample)
         self._outputs = self._streams(self._fields, self._declared() if typed else None)
+
+    _format = "Parquet"
 
     @property
     def outputs(self) -> Sequence[Any]:  # type: ignore[override]
@@ -119,7 +125,7 @@ class ParquetSource(FileSource):
                 faults = {} if check is None else check.faults(batch)
                 if end > first:
                     skipped = max(first - start, 0)
-                    faults = {index - skipped: why for index, why in faults.items()}
+                    faults = {index - skipped: why for index, why in faults.items() if index >= skipped}
                     yield self._portion(file, batch.slice(skipped), start + skipped, faults)
         yield Portion([], (), None, end)
 
@@ -143,86 +149,123 @@ class ParquetSource(FileSource):
         self, file: SourceFile, batch: pa.RecordBatch, first: int, faults: Mapping[int, str]
     ) -> Portion:
         """The rows of a batch, whose first one has this number; faults are known of some, by their index."""
-        end = first + batch.num_rows
-        numbers: Sequence[int] = range(first, end)
-        times: Sequence[int] | None = None
-        malformed: Sequence[Malformed] = ()
-        if self._event_time is not None:
-            times = self._times_of(batch.column(self._event_time.field))
-        if faults or (self._event_time is not None and times is None):
-            batch, numbers, times, malformed = self._looked_at(file, batch, first, faults)
-        return Portion(self._rows(file, batch), numbers, times, end, malformed)
+        if not faults:
+            end = first + batch.num_rows
+            try:
+                return Portion(*self._made(batch, range(first, end)), end)
+            except Exception:  # which row it was, and why, is told then
+                pass
+        return self._without_malformed(file, batch, first, faults)
 
-    def _times_of(self, column: pa.Array) -> array[int] | None:
-        """The times of a column of timestamps, or of numbers in the unit that was given."""
+    def _made(
+        self, batch: pa.RecordBatch, numbers: Sequence[int]
+    ) -> tuple[Any, Sequence[int], Sequence[int] | None]:
+        """The rows of a batch, their numbers, and their times.
+
+        Raises:
+            Exception: not all are as they should be.
+        """
+        times = None if self._event_time is None else self._times_of(batch.column(self._event_time.field))
+        return self._rows(batch), numbers, times
+
+    def _without_malformed(
+        self, file: SourceFile, batch: pa.RecordBatch, first: int, faults: Mapping[int, str]
+    ) -> Portion:
+        """The rows of a batch of which not all are as they should be."""
+        import pyarrow as pa
+
+        batch = _without_dictionaries(batch)
+        wrong = {**dict(self._wrong(batch, 0)), **{index: ValueError(why) for index, why in faults.items()}}
+        malformed: list[Malformed] = []
+
+        def raw(number: int) -> tuple[int, str]:
+            return number + 1, _shown(batch.slice(number - first, 1))
+
+        for index in sorted(wrong):
+            malformed += self._refuse(file, first + index, wrong[index], raw)
+        kept = [index for index in range(batch.num_rows) if index not in wrong]
+        made = self._made(batch.take(pa.array(kept, pa.int64())), [first + index for index in kept])
+        return Portion(*made, first + batch.num_rows, malformed)
+
+    def _wrong(self, batch: pa.RecordBatch, first: int) -> Iterator[tuple[int, Exception]]:
+        """The indexes of rows that are not as they should be, and why; halves are tried, as few are wrong."""
+        try:
+            self._made(batch, ())
+        except Exception as error:
+            if batch.num_rows == 1:
+                yield first, error
+            else:
+                half = batch.num_rows // 2
+                yield from self._wrong(batch.slice(0, half), first)
+                yield from self._wrong(batch.slice(half), first + half)
+
+    def _times_of(self, column: pa.Array) -> Sequence[int] | None:
+        """The times of a column of timestamps, of numbers in the unit that was given, or of text.
+
+        Raises:
+            ValueError: one of them is none.
+        """
         import pyarrow as pa
 
         from viper.columns.scalars import micros
 
         assert self._event_time is not None
-        unit = self._event_time.unit
-        return (
-            micros(column, unit or "us", FIRST_US, LAST_US)
-            if unit is not None or pa.types.is_timestamp(column.type)
-            else None
-        )
-
-    def _looked_at(
-        self, file: SourceFile, batch: pa.RecordBatch, first: int, faults: Mapping[int, str]
-    ) -> tuple[pa.RecordBatch, list[int], list[int] | None, list[Malformed]]:
-        """The rows that are as they should be, where they have to be looked at one by one, and the others."""
-        import pyarrow as pa
-
-        kept: list[int] = []
-        times: list[int] = []
-        malformed: list[Malformed] = []
-        event_time, values = self._values_of_times(batch)
-
-        def raw(number: int) -> tuple[int, str]:
-            return number + 1, _shown(batch.slice(number - first, 1))
-
-        for index, value in enumerate(values):
-            try:
-                if index in faults:
-                    raise ValueError(faults[index])
-                if event_time is not None:
-                    times.append(event_time.one(value))
-            except ValueError as error:
-                malformed += self._refuse(file, first + index, error, raw)
-            else:
-                kept.append(index)
-        numbers = [first + index for index in kept]
-        return (
-            batch.take(pa.array(kept, pa.int64())),
-            numbers,
-            None if event_time is None else times,
-            malformed,
-        )
-
-    def _values_of_times(self, batch: pa.RecordBatch) -> tuple[EventTime | None, Sequence[Any]]:
-        """What reads the event times of a batch, and the values of their column."""
-        import pyarrow as pa
-
-        if self._event_time is None:
-            return None, [None] * batch.num_rows
-        column = batch.column(self._event_time.field)
-        if pa.types.is_timestamp(column.type):
-            event_time = EventTime(self._event_time.field, column.type.unit)
+        event_time, is_time = self._event_time, pa.types.is_timestamp(column.type)
+        if event_time.unit is not None or is_time:
+            found = micros(column, event_time.unit or "us", FIRST_US, LAST_US)
+            if found is not None:
+                return found
+        if is_time:
+            event_time = EventTime(event_time.field, column.type.unit)
             event_time.expected = f"a time, counted in {column.type.unit} since 1970"
-            return event_time, column.cast(pa.int64()).to_pylist()
-        return self._event_time, _values(column)
+        values = column.cast(pa.int64()).to_pylist() if is_time else _values(column)
+        return [event_time.one(values[0])] if len(values) == 1 else event_time.many(values)
 
-    def _rows(self, file: SourceFile, batch: pa.RecordBatch) -> Any:
-        from framework.columns import ScalarError, converter, rows_of
+    def _rows(self, batch: pa.RecordBatch) -> Any:
+        """The rows of a batch, as a batch or as a list.
 
+        Raises:
+            ValueError: a value has no form here; the message names its column.
+        """
         chosen = batch.select(self._fields)
         if self._typed:
+            import pyarrow as pa
+
+            chosen = pa.RecordBatch.from_arrays(chosen.columns, schema=self._schema)
+            chosen.validate(full=True)
+            for name, column in zip(self._fields, chosen.columns, strict=True):
+                if pa.types.is_date(column.type):  # of which Python has fewer than Arrow
+                    _converted(name, column)
             return chosen
+        return list(zip(*map(_converted, self._fields, chosen.columns), strict=True)) or [()] * batch.num_rows
+
+    def _check_types(self, file: SourceFile) -> None:
+        """See that all columns have values in Python.
+
+        Raises:
+            SourceError: one of them has none.
+        """
+        from framework.columns import ScalarError, converter
+
         try:
-            converters = [converter(field.name, field.type) for field in chosen.schema]
-            return rows_of(chosen.columns, chosen.num_rows, converters)
+            for field in self._schema:
+                converter(field.name, field.type)
         except ScalarError as error:
             raise SourceError(f"{file.path}: {error}") from None
+
+    def _check_names(self, file: SourceFile, schema: pa.Schema) -> None:
+        """See that each column that is read is the only one of its name.
+
+        Raises:
+            SourceError: there are several.
+        """
+        time = [self._event_time.field] if self._event_time is not None else []
+        for name in [*self._fields, *time]:
+            if (count := schema.names.count(name)) > 1:
+                raise SourceError(
+                    f"{file.path}: {count} columns are named {name!r}: expected different names; rename them "
+                    "or leave them out by columns"
+                )
 
     def _check(self, file: SourceFile, schema: pa.Schema) -> None:
         """See that a file has the columns of the first one, of the same types."""
@@ -233,50 +276,90 @@ class ParquetSource(FileSource):
                     f"{file.path}: no column {name!r}: expected it as in the first file, found {found}"
                 )
         self._time_index(schema.names)
-        found = _chosen(schema, self._fields)
-        if not found.equals(self._schema):
-            pairs = zip(found, self._schema, strict=True)
-            told = "; ".join(
-                f"{one.name!r} is {one.type}, expected {other.type}" for one, other in pairs if one != other
+        self._check_names(file, schema)
+        pairs = zip(_chosen(schema, self._fields), self._schema, strict=True)
+        told = [
+            f"{one.name!r} is {_kind(one)}, expected {_kind(other)}"
+            for one, other in pairs
+            if one.type != other.type or (self._typed and one.nullable and not other.nullable)
+        ]
+        if told:
+            raise SourceError(
+                f"{file.path}: its columns are not of the types of the first file's: {'; '.join(told)}"
             )
-            raise SourceError(f"{file.path}: its columns are not of the types of the first file's: {told}")
 
 
 @contextmanager
 def _opened(file: SourceFile, int96_unit: str = int96.UNIT) -> Iterator[pq.ParquetFile]:
-    """A file for the block; each error of Arrow's within it becomes one that names the file.
+    """A file for the block.
 
     Args:
         file: the file.
         int96_unit: that in which timestamps of 96 bits are read.
+
+    Raises:
+        SourceError: it is not the file that was found.
+        Exception: it is no Parquet, or damaged; `reading` makes a SourceError of it.
     """
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
+    with open(file.path, "rb") as plain:
+        file.check(plain)
+        yield pq.ParquetFile(plain, coerce_int96_timestamp_unit=int96_unit)
+        file.check(plain)
+
+
+def _kind(field: pa.Field) -> str:
+    return f"{field.type}{'' if field.nullable else ' not null'}"
+
+
+def _converted(name: str, column: pa.Array) -> list[Any]:
+    """The values of a column.
+
+    Raises:
+        ValueError: one of them has no form here.
+    """
+    from framework.columns import converter
+
     try:
-        with open(file.path, "rb") as plain:
-            file.check(plain)
-            yield pq.ParquetFile(plain, coerce_int96_timestamp_unit=int96_unit)
-            file.check(plain)
-    except (OSError, pa.ArrowException) as error:
-        raise SourceError(f"{file.path}: cannot be read as Parquet ({error})") from None
+        return converter(name, column.type)(column)
+    except Exception as error:  # of Python's classes and of Arrow's casts
+        reason = " ".join(str(error).split())
+        raise ValueError(f"{name!r} has no form as {column.type} in Python: {reason}") from error
 
 
 def _values(column: pa.Array) -> list[Any]:
-    """The values of a column; of those that Python has no form for, as a date of the year 30,000, texts."""
+    """The values of a column for messages; of those that Python has no form for, texts, bytes or numbers."""
     import pyarrow as pa
 
     try:
-        return column.to_pylist()  # type: ignore[no-any-return]
-    except (ValueError, OverflowError):
-        if len(column) == 1:
-            return [str(column.cast(pa.string())[0])]
-        return [value for index in range(len(column)) for value in _values(column.slice(index, 1))]
+        if column.type not in (pa.time64("ns"), pa.duration("ns")):  # cut off, or a class of pandas
+            return column.to_pylist()  # type: ignore[no-any-return]
+    except Exception:
+        if len(column) > 1:
+            return [value for index in range(len(column)) for value in _values(column.slice(index, 1))]
+    for kind in (pa.string(), pa.binary(), pa.int64()):
+        try:
+            return column.cast(kind).to_pylist()  # type: ignore[no-any-return]
+        except (ValueError, pa.ArrowException):
+            continue
+    return [f"<{column.type}>"] * len(column)
 
 
 def _shown(row: pa.RecordBatch) -> str:
     """The values of one row, by their names."""
     return str({name: _values(row.column(name))[0] for name in row.schema.names})
+
+
+def _without_dictionaries(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The same with the values of each row for itself, as one value of a dictionary may be wrong."""
+    import pyarrow as pa
+
+    columns = [
+        column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+        for column in batch.columns
+    ]
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
 def _chosen(schema: pa.Schema, names: Sequence[str]) -> pa.Schema:

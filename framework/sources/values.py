@@ -56,7 +56,7 @@ class Column:
                 return self.bulk(values)
             except (ValueError, KeyError, TypeError):  # not all are plain: some are empty, perhaps
                 pass
-        return list(map(self.convert, values))
+        return [self.convert(value) for value in values]  # as `map` would end where it raises StopIteration
 
 
 class _Refused(ValueError):

@@ -116,6 +116,16 @@ def _plain(column: pa.Array) -> list[Any]:
     return column.to_pylist()  # type: ignore[no-any-return]
 
 
+def _days_times(column: pa.Array) -> list[Any]:
+    """Times of day: of nanoseconds those that are whole microseconds, as Python's class has no others."""
+    return _plain(column.cast(pa.time64("us")) if column.type == pa.time64("ns") else column)
+
+
+def _durations(column: pa.Array) -> list[Any]:
+    """Durations, likewise, and never a class of pandas."""
+    return _plain(column.cast(pa.duration("us")) if column.type == pa.duration("ns") else column)
+
+
 def _dates(column: pa.Array) -> list[Any]:
     """Rows that follow each other in time share their dates: 25 by the distinct ones, 700 one by one."""
     return _Choices(_plain)(column.dictionary_encode())
@@ -134,8 +144,8 @@ _CONVERTERS: list[tuple[Callable[[pa.DataType], bool], Converter]] = [
     (pa.types.is_large_binary, _objects),
     (pa.types.is_date32, _dates),
     (pa.types.is_decimal, _decimals),
-    (pa.types.is_time, _plain),
-    (pa.types.is_duration, _plain),
+    (pa.types.is_time, _days_times),
+    (pa.types.is_duration, _durations),
     (pa.types.is_null, _plain),
 ]
 

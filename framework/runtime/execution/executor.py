@@ -133,7 +133,7 @@ class Executor:
                 raise self._failure from self._failure.__cause__
             self.undrained = True
         finally:
-            self.busy.end(time.monotonic())
+            self.busy.rest(time.monotonic())
 
     @property
     def cpu_s(self) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 import sqlite3
 from pathlib import Path
@@ -47,12 +48,15 @@ def test_the_yaml_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(rows("sales.db", "sales")) == 4
 
 
-def test_the_error_is_as_it_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_errors_are_as_they_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("broken.csv").write_text("item,cents\ntea,250\ncake,free\n")
     with pytest.raises(ViperError) as raised:
         list(CsvSource("broken.csv", types={"cents": "int64"}).blocks(0, None))
-    assert [f"{raised.value}\n"] == blocks("error")
+    Path("SALES.CSV.GZ").write_bytes(gzip.compress(b"item,cents\n"))
+    with pytest.raises(ViperError) as refused:
+        CsvSource("SALES.CSV.GZ")
+    assert [f"{raised.value}\n", f"{refused.value}\n"] == blocks("error")
 
 
 def test_every_source_and_sink_is_named() -> None:
