@@ -10,6 +10,7 @@ from framework.sinks.sink import Row
 Check = Callable[[Sequence[object]], str]
 """Looks at values of one column; returns what is wrong with one of them, and what to do, or an empty text."""
 NO_TEXT = "has a lone surrogate, which is no character: clean the text first (text.encode(errors='replace'))"
+NO_NAN = "has NaN, in whose place SQLite would put NULL: give None, or a number"
 _LEAST, _GREATEST = -(2**63), 2**63 - 1
 
 
@@ -90,6 +91,11 @@ def is_within(values: Sequence[object], least: int = _LEAST, greatest: int = _GR
     """True if all whole numbers among values are between two bounds; 64 bits by default."""
     numbers = [value for value in values if isinstance(value, int)]
     return not numbers or (min(numbers) >= least and max(numbers) <= greatest)
+
+
+def has_nan(values: Sequence[object]) -> bool:
+    """True if a float among values is NaN."""
+    return any(value != value for value in values if isinstance(value, float))
 
 
 def _reason(error: Exception) -> str:

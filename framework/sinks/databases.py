@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
-from framework.sinks.arrival import NO_TEXT, Check, is_text, is_within
+from framework.sinks.arrival import NO_NAN, NO_TEXT, Check, has_nan, is_text, is_within
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
@@ -60,6 +62,7 @@ def check_of(column: sa.types.TypeEngine[Any], dialect: sa.Dialect) -> Check:
     misfit = _misfit(dialect)
     as_json = _as_json(is_postgres) if isinstance(column, sa.JSON) and not is_sqlite else None
     is_float = isinstance(column, sa.Float)
+    lossy = None if is_sqlite else _lossy(column)
 
     def check(values: Sequence[object]) -> str:
         if not is_text(values):
@@ -74,9 +77,13 @@ def check_of(column: sa.types.TypeEngine[Any], dialect: sa.Dialect) -> Check:
                 list(map(as_json, values))
             if is_float:
                 list(map(float, (value for value in values if isinstance(value, int))))
+            if lossy is not None and (why := next(filter(None, map(lossy, values)), "")):
+                return why
             bound = values if bind is None else [None if value is None else bind(value) for value in values]
         except Exception as error:  # whatever a type of a user's own raises
             return f"has a value that {column!r} does not take: {type(error).__name__}: {error}"
+        if is_sqlite and has_nan(bound):
+            return NO_NAN
         if is_sqlite and not is_within(bound):
             return "has a whole number of more than 64 bits: make it text first"
         for value in bound:
@@ -88,6 +95,55 @@ def check_of(column: sa.types.TypeEngine[Any], dialect: sa.Dialect) -> Check:
         return ""
 
     return check
+
+
+def _lossy(column: sa.types.TypeEngine[Any]) -> Callable[[object], str] | None:
+    """A function that says what a column would lose of a value; a database rounds and cuts without a word."""
+    import sqlalchemy as sa
+
+    if isinstance(column, sa.Integer):
+        return lambda value: _lost_of(value, None, 0, "whole numbers")
+    if isinstance(column, sa.Numeric) and not isinstance(column, sa.Float) and column.scale is not None:
+        precision, scale = column.precision, column.scale
+        return lambda value: _lost_of(
+            value, precision, scale, f"numbers of {precision} digits, {scale} behind the point"
+        )
+    if isinstance(column, sa.Float):
+        told = "has a whole number of more digits than the column's floats: make the column whole or NUMERIC"
+        return lambda value: told if isinstance(value, int) and float(value) != value else ""
+    if isinstance(column, sa.Date):
+        told = "has a time of day, which a column of dates drops: make it a date (value.date())"
+        return lambda value: told if isinstance(value, datetime.datetime) else ""
+    if isinstance(column, sa.Time):
+        return lambda value: _lost_of_day(value, has_zone=bool(column.timezone))
+    return None
+
+
+def _lost_of_day(value: object, *, has_zone: bool) -> str:
+    """The fault of a value for a column of times of day."""
+    if isinstance(value, datetime.datetime):
+        return "has a date, which a column of times drops: make it a time (value.time())"
+    if isinstance(value, datetime.time) and value.tzinfo is not None and not has_zone:
+        return "has a time zone, which the column drops: make it a time without one (tzinfo=None)"
+    return ""
+
+
+def _lost_of(value: object, precision: int | None, scale: int, held: str) -> str:
+    """The fault of a number that is to have so many digits, of which `scale` are behind the point."""
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        return ""
+    number = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+    if number.is_nan() and precision is not None:
+        return ""  # for which numbers of digits have a place
+    exponent = number.normalize().as_tuple().exponent
+    is_held = isinstance(exponent, int) and (
+        not number or (exponent >= -scale and (precision is None or number.adjusted() < precision - scale))
+    )
+    return (
+        ""
+        if is_held
+        else f"has {value!r:.50}, and the column holds {held}: round it, or make the column wider"
+    )
 
 
 def _bounds(column: sa.types.TypeEngine[Any], is_postgres: bool) -> tuple[int, int] | None:

@@ -14,6 +14,7 @@ from framework.sinks.file_sink import FileSink
 from framework.sinks.sink import Row
 from framework.sinks.staging import advised, sync_folder
 from framework.topology import Stream
+from viper.schema import Schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -51,6 +52,9 @@ class ParquetSink(FileSink):
             stream = Stream(schema=schema)
             assert stream.schema is not None
             self._batches = Batches(stream.schema, stream.fields)
+            # Parquet has no timestamps in seconds: they become milliseconds, however deep they are nested.
+            stored = [str(kind).replace("timestamp[s", "timestamp[ms") for kind in stream.schema.types]
+            self._stored = Batches(Schema.of(stored, stream.fields), stream.fields).schema
         except (TypeError, ValueError) as error:
             raise SinkError(f"schema: {error}") from None
         self._fields = stream.fields
@@ -80,9 +84,8 @@ class ParquetSink(FileSink):
         columns = dict(zip(self._fields, map(list, zip(*chosen, strict=True)), strict=True))
         try:
             batch = self._batches.accepted(columns)
-            for column in batch.columns:
-                if column.type == pa.timestamp("s"):  # Parquet has none: it writes milliseconds
-                    column.cast(pa.timestamp("ms"))
+            if not batch.schema.equals(self._stored):
+                pa.Table.from_batches([batch]).cast(self._stored)
         except (TypeError, ValueError, pa.ArrowException) as error:
             if len(chosen) > 1:
                 for row in rows:

@@ -10,7 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framework.errors import RefusedRowError, SinkError
-from framework.sinks.arrival import NO_TEXT, check_columns, is_text, is_within, refused
+from framework.sinks.arrival import (
+    NO_NAN,
+    NO_TEXT,
+    Check,
+    check_columns,
+    has_nan,
+    is_text,
+    is_within,
+    refused,
+)
 from framework.sinks.sink import Row
 from framework.sinks.table_sink import NUMBERS, TableSink
 
@@ -60,6 +69,7 @@ class SqliteSink(TableSink):
         self._busy_secs = busy_secs
         self._database: sqlite3.Connection | None = None
         self._longest = 1_000_000_000
+        self._checks: Sequence[Check] = []
 
     @property
     def target(self) -> str:
@@ -87,7 +97,9 @@ class SqliteSink(TableSink):
                     f"CREATE TABLE IF NOT EXISTS {NUMBERS} (part TEXT PRIMARY KEY, number INTEGER NOT NULL)"
                 )
                 found = database.execute(f"PRAGMA table_info({_quoted(self._table)})").fetchall()
-                self._check_columns([name for _, name, *_ in found])
+                declared = {name: kind for _, name, kind, *_ in found}
+                self._check_columns(declared)
+                self._checks = [_unfit_real if _is_real(declared[name]) else _unfit for name in names]
                 self._check_key(database)
         self._longest = self._opened_database.getlimit(sqlite3.SQLITE_LIMIT_LENGTH)
 
@@ -98,7 +110,7 @@ class SqliteSink(TableSink):
             SinkError: a value that SQLite never takes.
         """
         chosen = self._chosen.of(rows)
-        check_columns(self._chosen.names, chosen, [_unfit] * len(self._chosen.names))
+        check_columns(self._chosen.names, chosen, self._checks)
         data = marshal.dumps(list(chosen), _MARSHAL)  # in half the time that pickle takes
         if len(data) > self._longest:
             for row in chosen:
@@ -227,7 +239,24 @@ def _unfit(values: Sequence[object]) -> str:
         return f"has a value of class {found}, which SQLite does not take: make it a number, text or bytes"
     if int in classes and not is_within(values):
         return "has a whole number of more than 64 bits: make it text first"
+    if float in classes and has_nan(values):
+        return NO_NAN
     return NO_TEXT if str in classes and not is_text(values) else ""
+
+
+def _unfit_real(values: Sequence[object]) -> str:
+    """The same for a column that holds floats, as which SQLite stores whole numbers, too."""
+    numbers = [value for value in values if isinstance(value, int)]
+    if any(int(float(number)) != number for number in numbers if is_within([number])):
+        return "has a whole number of more digits than the column's floats: make the column INTEGER"
+    return _unfit(values)
+
+
+def _is_real(declared: str) -> bool:
+    """True if a column of a declared type holds floats (https://sqlite.org/datatype3.html)."""
+    kind = declared.upper()
+    is_other = any(word in kind for word in ("INT", "CHAR", "CLOB", "TEXT", "BLOB"))
+    return not is_other and any(word in kind for word in ("REAL", "FLOA", "DOUB"))
 
 
 def _quoted(name: str) -> str:

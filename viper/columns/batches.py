@@ -121,7 +121,8 @@ class Batches:
             return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
         try:
             if hasattr(column, "dtype") and column.dtype != object:
-                return pa.array(column)
+                # A NaN of pandas' is a float here as everywhere, and no null.
+                return pa.array(column, from_pandas=False)
             return self._of_values(index, column)
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
             if isinstance(error, MisfitError):

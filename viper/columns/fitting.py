@@ -279,6 +279,8 @@ def _decimal(precision: int, scale: int) -> Fit:
         if not isinstance(value, int | Decimal) or isinstance(value, bool):
             raise MisfitError
         given = Decimal(value)
+        if not given.is_finite():
+            raise MisfitError("it is no number of digits")
         with localcontext(prec=precision) as context:
             context.Emax, context.Emin = 999_999, -999_999
             try:

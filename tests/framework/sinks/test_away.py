@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import pwd
 import shutil
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -296,6 +298,18 @@ def checked(column: Any, value: object, dialect: sa.Dialect) -> str:
         (postgresql.JSONB(), {1, 2}, "Object of type set is not JSON serializable"),
         (sa.Float(), 10**400, "int too large to convert to float"),
         (sa.Boolean(), 2, "not None, True, or False"),
+        (sa.Integer(), 1.5, "has 1.5, and the column holds whole numbers: round it"),
+        (sa.Integer(), Decimal("0.5"), "the column holds whole numbers"),
+        (sa.BigInteger(), float("nan"), "the column holds whole numbers"),
+        (sa.Integer(), float("inf"), "the column holds whole numbers"),
+        (sa.Numeric(10, 2), Decimal("1.005"), "the column holds numbers of 10 digits, 2 behind the point"),
+        (sa.Numeric(10, 2), 1.005, "the column holds numbers of 10 digits"),
+        (sa.Numeric(10, 2), 10**8, "the column holds numbers of 10 digits"),
+        (sa.Numeric(10, 2), Decimal("Infinity"), "the column holds numbers of 10 digits"),
+        (sa.Double(), 2**53 + 1, "has a whole number of more digits than the column's floats"),
+        (sa.Time(), datetime.datetime(2024, 5, 31, 17), "has a date, which a column of times drops"),
+        (sa.Time(), datetime.time(17, tzinfo=datetime.UTC), "has a time zone, which the column drops"),
+        (sa.Date(), datetime.datetime(2024, 5, 31, 17), "has a time of day, which a column of dates drops"),
     ],
 )
 def test_values_that_postgresql_never_takes(column: Any, value: object, told: str) -> None:
@@ -313,6 +327,22 @@ def test_values_that_postgresql_never_takes(column: Any, value: object, told: st
         (postgresql.JSONB(), {"a": ["\\u0000", None, 1.5]}),
         (sa.Float(), float("nan")),
         (sa.Boolean(), True),
+        (sa.Integer(), 2.0),
+        (sa.Integer(), Decimal("2.00")),
+        (sa.Numeric(10, 2), Decimal("99999999.99")),
+        (sa.Numeric(10, 2), Decimal("1.500")),
+        (sa.Numeric(10, 2), Decimal("0.0000")),
+        (sa.Numeric(10, 2), Decimal("NaN")),
+        (sa.Numeric(10, 2), 1.1),
+        (sa.Numeric(10, 2), None),
+        (sa.Numeric(3, -2), 12300),
+        (sa.Numeric(), Decimal("1.005")),
+        (sa.Float(), 1.5),
+        (sa.Float(), 2**53),
+        (sa.Time(), datetime.time(17)),
+        (sa.Time(timezone=True), datetime.time(17, tzinfo=datetime.UTC)),
+        (sa.Date(), datetime.date(2024, 5, 31)),
+        (sa.DateTime(), datetime.datetime(2024, 5, 31, 17)),
     ],
 )
 def test_values_that_it_takes(column: Any, value: object) -> None:

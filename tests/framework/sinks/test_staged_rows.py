@@ -308,8 +308,10 @@ NEVER = [
     ("sqlite", 2**63, "more than 64 bits"),
     ("sqlite", -(2**63) - 1, "more than 64 bits"),
     ("sqlite", [1], "class list"),
+    ("sqlite", float("nan"), "has NaN, in whose place SQLite would put NULL"),
     ("sqlalchemy", LONE, "has a lone surrogate"),
     ("sqlalchemy", 2**63, "more than 64 bits"),
+    ("sqlalchemy", float("nan"), "has NaN, in whose place SQLite would put NULL"),
     ("sqlalchemy", [1], "class list, which pysqlite does not take"),
     ("sqlalchemy", lambda: 0, "class function"),
     ("csv", LONE, "has a lone surrogate"),
@@ -339,15 +341,52 @@ class TestArrival:
         sink.close()
         put(SINKS[kind](tmp_path), [("fine", 4)], ["word", "n"], name="tested")
 
-    def test_seconds_that_parquet_does_not_hold(self, tmp_path: Path) -> None:
-        sink = begun(ParquetSink(str(tmp_path / "out.parquet"), {"n": "timestamp[s]"}), eager=True)
+    @pytest.mark.parametrize(
+        ("kind", "within"),
+        [
+            ("timestamp[s]", lambda value: value),
+            ("timestamp[s, UTC] not null", lambda value: value),
+            ("list<timestamp[s] not null>", lambda value: [value]),
+            ("struct<at: timestamp[s]>", lambda value: {"at": value}),
+            ("map<string, timestamp[s]>", lambda value: {"at": value}),
+        ],
+    )
+    def test_seconds_that_parquet_does_not_hold(
+        self, kind: str, within: Callable[[int], Any], tmp_path: Path
+    ) -> None:
+        sink = begun(ParquetSink(str(tmp_path / "out.parquet"), {"n": kind}), eager=True)
         sink.resume(None)
         with pytest.raises(
             SinkError,
-            match=r"does not fit the schema: .*would result in out of bounds.*the row is \('b', 4611686018",
+            match=r"does not fit the schema: .*would result in out of bounds.*the row is \('b', .*4611686018",
         ):
-            sink.consume([("a", 1), ("b", 2**62)])
+            sink.consume([("a", within(1)), ("b", within(2**62))])
+        sink.consume([("a", within(1))])
         sink.close()
+
+    @pytest.mark.parametrize(
+        ("declared", "refused"),
+        [
+            *((kind, True) for kind in ("REAL", "DOUBLE PRECISION", "float")),
+            *((kind, False) for kind in ("INTEGER", "FLOATING POINT", "NUMERIC", "TEXT", "", "REALLY TEXT")),
+        ],
+    )
+    def test_whole_numbers_that_a_column_of_floats_does_not_hold(
+        self, declared: str, refused: bool, tmp_path: Path
+    ) -> None:
+        statements(tmp_path / "p.db", f"create table t (word, n {declared})")
+        sink = begun(SqliteSink(str(tmp_path / "p.db"), "t"), eager=True)
+        sink.resume(None)
+        sink.consume([("a", 2**53)])
+        if refused:
+            with pytest.raises(SinkError, match="column 'n' has a whole number of more digits than the col"):
+                sink.consume([("b", 2**53 + 1)])
+        else:
+            sink.consume([("b", 2**53 + 1)])
+        sink.close()
+        put(SqliteSink(str(tmp_path / "p.db"), "t"), [("c", 5)], ["word", "n"], name="tested")
+        held = statements(tmp_path / "p.db", "select cast(n as text) from t where word = 'b'")
+        assert held == ([] if refused else [(str(2**53 + 1),)])
 
     def test_a_row_that_is_too_long(self, tmp_path: Path) -> None:
         sink = begun(SINKS["sqlite"](tmp_path), eager=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from array import array
 from collections.abc import Callable
 from decimal import Decimal
@@ -239,3 +240,16 @@ def test_what_others_have_noted_in_a_schema_does_not_travel() -> None:
 )
 def test_whether_a_batch_holds_nulls_is_told_at_once(columns: dict[str, pa.Array], expected: bool) -> None:
     assert is_valid(pa.record_batch(columns)) is expected
+
+
+def test_nan_of_a_series_is_a_float_as_that_of_an_array_and_of_a_list() -> None:
+    """Arrow takes NaN of pandas for null by itself, and that of NumPy not."""
+    pandas = pytest.importorskip("pandas")
+    batches = Batches(Schema.of({"x": "float64", "at": "timestamp[us]"}, ["x", "at"]), ["x", "at"])
+    times = pandas.Series(pandas.to_datetime(["2024-01-01", None])).astype("datetime64[us]")
+    for values in ([1.5, math.nan], np.array([1.5, math.nan]), pandas.Series([1.5, math.nan])):
+        found = batches.accepted({"x": values, "at": times})
+        assert found.column("x").null_count == 0 and math.isnan(found.column("x")[1].as_py())
+        assert found.column("at").is_null().to_pylist() == [False, True]
+    nullable = pandas.Series([1.5, None], dtype="Float64")
+    assert batches.accepted({"x": nullable, "at": times}).column("x").to_pylist() == [1.5, None]
