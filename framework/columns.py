@@ -3,7 +3,7 @@
 from viper.columns.batches import Batches
 from viper.columns.running import counted, exchanged
 from viper.columns.scalars import Converter, ScalarError, converter, native, rows_of
-from viper.columns.types import declared_types
+from viper.columns.types import declared_types, fit_of_arrow
 from viper.hashing import xxh64
 from viper.rows import descent
 
@@ -16,6 +16,7 @@ __all__ = [
     "declared_types",
     "descent",
     "exchanged",
+    "fit_of_arrow",
     "native",
     "rows_of",
     "xxh64",

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
 import inspect
-import math
-import operator
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -18,9 +15,6 @@ from spark_ingest.job.stream_spec import TIME
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import StructType
-
-_LARGEST = 3.4028235677973362e38
-"""The largest number that rounds to one of four bytes; Arrow makes an infinity of larger ones."""
 
 _OF_PAIRS = ("key", "value")
 """A map's pairs are structs of these to Arrow."""
@@ -73,27 +67,29 @@ def _column(output: Output, field: pa.Field, rows: Sequence[Row], index: int) ->
         return pa.array(_exact([row[index] for row in rows], field.type), field.type)
     except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
         culprit = _culprit(field, rows, index)
+        reason = f": {error}" if str(error) else ""
         raise ShardError(
-            f"output {output.name!r}, field {field.name!r}: {culprit!r:.200} is no {field.type}: {error}; "
+            f"output {output.name!r}, field {field.name!r}: {culprit!r:.200} is no {field.type}{reason}; "
             "declare another type in schemas"
         ) from error
 
 
 def _exact(values: list[Any], kind: pa.DataType) -> list[Any]:
-    """The values; TypeError where Arrow would drop a part of one silently."""
+    """The values as a typed stream of the topology has them; Arrow itself drops parts of some silently.
+
+    Raises:
+        TypeError, ValueError: one is not of the type.
+    """
     import pyarrow as pa
 
-    if pa.types.is_integer(kind):
-        return [None if value is None else operator.index(value) for value in values]
-    if pa.types.is_date(kind):
-        _check_dates(values)
-    if pa.types.is_timestamp(kind) and any(isinstance(value, float) for value in values):
-        raise TypeError("it is a float, expected a datetime, or whole microseconds since 1970 UTC")
-    if pa.types.is_float32(kind) and any(_is_too_large(value) for value in values):
-        raise OverflowError("it is too large for this type")
-    if pa.types.is_nested(kind):
-        for part, of_part in _parts(values, kind):
-            _exact(part, of_part)
+    from framework.columns import fit_of_arrow
+
+    if pa.types.is_null(kind):
+        return values
+    if not pa.types.is_nested(kind):
+        return list(map(fit_of_arrow(kind), values))
+    for part, of_part in _parts(values, kind):
+        _exact(part, of_part)
     return values
 
 
@@ -124,19 +120,6 @@ def _ordered(value: Any, names: Sequence[str]) -> Sequence[Any]:
     if found.keys() != set(names):
         raise TypeError(f"it has {', '.join(map(str, found)) or 'nothing'}, expected {', '.join(names)}")
     return [found[name] for name in names]
-
-
-def _check_dates(values: list[Any]) -> None:
-    """Arrow would also take a number, as days since 1970."""
-    for value in values:
-        if isinstance(value, datetime.datetime):
-            raise TypeError("it has a time of day")
-        if not isinstance(value, datetime.date | None):
-            raise TypeError(f"it is of type {type(value).__name__}, expected datetime.date")
-
-
-def _is_too_large(value: Any) -> bool:
-    return isinstance(value, float) and _LARGEST < abs(value) < math.inf
 
 
 def _culprit(field: pa.Field, rows: Sequence[Row], index: int) -> Any:

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import pyarrow as pa
 
+from viper.columns.fitting import Fit, fit_of
 from viper.schema import ColumnType, Schema, parsed
 
 
@@ -70,3 +71,14 @@ def _type_text(kind: pa.DataType) -> str:
     if pa.types.is_map(kind):
         return f"map<{_type_text(kind.key_type)}, {_text_of(kind.item_field)}>"
     return str(kind).removeprefix("large_")
+
+
+@lru_cache(maxsize=1024)
+def fit_of_arrow(kind: pa.DataType) -> Fit:
+    """What makes values fit a type of Arrow's, as `fit_of` does for a declared one; None fits as well.
+
+    Raises:
+        ValueError: no stream can declare the type.
+    """
+    (text,) = declared_types(pa.schema([pa.field("value", kind)])).values()
+    return fit_of(parsed(text, "value"))

@@ -20,9 +20,11 @@ from spark_ingest.backfill.wire import POSITION, sent_batch
 from spark_ingest.errors import JobError
 from viper.position import Position, Positions
 
+pandas = pytest.importorskip("pandas")
 pytestmark = pytest.mark.usefixtures("spark")  # which reads types
 
 OUT = Output("late", "early")
+EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 NOW = datetime.datetime(2013, 1, 1, tzinfo=datetime.UTC)
 
 
@@ -83,6 +85,9 @@ def test_a_sample_that_does_not(rows: list[Any], message: str) -> None:
         inferred_schema(OUT, ["a"], rows)
 
 
+FINE = pandas.Timestamp("2024-01-01T00:00:00.123456789", tz="UTC")
+
+
 def typed(declared: str, *values: Any) -> list[dict[str, Any]]:
     positions = Positions()
     for number in range(len(values)):
@@ -109,6 +114,13 @@ def test_values_become_columns() -> None:
         ("array<bigint>", (1, None), [1, None]),
         ("array<date>", [NOW.date()], [NOW.date()]),
         ("map<string, int>", {"a": 1}, [("a", 1)]),
+        ("decimal(10,2)", Decimal("1.5"), Decimal("1.50")),
+        ("timestamp", 5, EPOCH + datetime.timedelta(microseconds=5)),
+        ("timestamp", datetime.datetime(1, 1, 1), datetime.datetime(1, 1, 1, tzinfo=datetime.UTC)),
+        ("timestamp_ntz", datetime.datetime(9999, 12, 31), datetime.datetime(9999, 12, 31)),
+        ("interval day to second", datetime.timedelta(microseconds=-1), datetime.timedelta(microseconds=-1)),
+        ("binary", bytearray(b"x"), b"x"),
+        ("void", None, None),
         ("map<string, int>", (("a", None),), [("a", None)]),
         ("struct<x: int, y: array<float>>", (1, [0.5]), {"x": 1, "y": [0.5]}),
         ("array<struct<x: int>>", [{"x": 1}, None], [{"x": 1}, None]),
@@ -129,6 +141,12 @@ def test_values_within_values(declared: str, value: Any, expected: Any) -> None:
         *[("struct<x: int, y: date>", value) for value in ((1, NOW), {"x": 1}, (1,), 1)],
         *[("struct<x: int>", value) for value in ({"x": 1, "z": 2}, {"z": 2}, {"x": 1.5}, {})],
         ("array<struct<x: map<int, float>>>", [{"x": {1: 1e300}}]),
+        *[("bigint", True), ("double", True), ("boolean", 1), ("binary", "x"), ("string", b"x")],
+        *[("array<bigint>", [True]), ("map<string, binary>", {"a": "x"}), ("array<double>", [True])],
+        *[("float", 2**24 + 1), ("double", 2**53 + 1), ("timestamp", True), ("timestamp", 2**63)],
+        *[("decimal(10,2)", Decimal("1.005")), ("decimal(10,2)", Decimal("NaN")), ("decimal(10,2)", True)],
+        *[("timestamp", FINE), ("array<timestamp>", [FINE])],
+        ("interval day to second", FINE - FINE.floor("s")),
     ],
 )
 def test_a_value_that_a_column_cannot_hold(declared: str, value: Any) -> None:
