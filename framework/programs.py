@@ -20,8 +20,11 @@ RESOURCES = ("resources", os.path.join("multilang", "resources"))
 
 _INSIDE_A_PROJECT = ("src", "topologies")
 """Names of folders whose parent, too, may have resources."""
+_PYTHON = r"(python|pypy)[\d.]*"
+_PYTHON_OPTION = re.compile(r"--\S+|-[a-zA-Z]*?(?P<what>[cmWX])(?P<value>.*)|-[a-zA-Z]+")
+"""An option of Python's, with what asks for a value, and the value if it is attached."""
 _CODE_OPTIONS = {
-    r"(python|pypy)[\d.]*": r"-\w*[cm]",
+    _PYTHON: r"-\w*[cm]",
     r"(ruby|perl)[\d.]*": r"-\w*[eE]",
     r"node(js)?": r"-(e|p|pe)|--(eval|print)(=.*)?",
     r"php[\d.]*": r"-r",
@@ -49,8 +52,9 @@ class CommandProblem:
 def working_folder(command: Sequence[str], folders: Sequence[str], *, stays: bool = False) -> Path:
     """The folder that a program runs in.
 
-    It is the first of the project's folders, or of their folders for resources, in which a word of the
-    command is a file. If there is none, it is the first of the project's folders, or the current folder.
+    It is the first of the project's folders, or of their folders for resources, that has the script or the
+    module which an interpreter is given; else the first in which any word of the command is a file. If there
+    is none, it is the first of the project's folders, or the current folder.
 
     Args:
         command: the program and its arguments.
@@ -60,11 +64,38 @@ def working_folder(command: Sequence[str], folders: Sequence[str], *, stays: boo
     if stays:
         return Path.cwd()
     # streamparse's specs have a program's arguments in one text.
-    words = [word for part in command for word in part.split() if not os.path.isabs(word)]
-    for folder in searched(folders):
-        if any(os.path.isfile(folder / word) for word in words):
-            return folder
+    words = [word for part in command for word in part.split()]
+    script, module = script_of(command), module_of(words)
+    for names in ([script] if script else [], _files_of(module) if module else [], words):
+        relative = [name for name in names if not os.path.isabs(name)]
+        for folder in searched(folders):
+            if any(os.path.isfile(folder / name) for name in relative):
+                return folder
     return Path(folders[0]) if folders else Path.cwd()
+
+
+def module_of(words: Sequence[str]) -> str | None:
+    """The module that Python is to run, as ``b.c`` of ``env A=1 python3 -um b.c``; None if there is none.
+
+    Args:
+        words: of the command.
+    """
+    places = [index for index, word in enumerate(words) if re.fullmatch(_PYTHON, os.path.basename(word))]
+    rest = iter(words[places[0] + 1 :] if places else ())
+    for word in rest:
+        option = _PYTHON_OPTION.fullmatch(word)
+        if option is None or option["what"] == "c":
+            return None
+        value = option["value"] or (next(rest, "") if option["what"] else "")
+        if option["what"] == "m":
+            return value or None
+    return None
+
+
+def _files_of(module: str) -> list[str]:
+    """The files that Python may run for a module, in a folder of its path."""
+    path = module.replace(".", os.sep)
+    return [path + suffix for suffix in (".py", ".pyc", f"{os.sep}__main__.py", f"{os.sep}__main__.pyc")]
 
 
 def searched(folders: Sequence[str]) -> Iterator[Path]:

@@ -12,10 +12,10 @@ import pytest
 
 from framework import TopologyBuilder
 from framework.builder import shell
-from framework.programs import CommandProblem, environment, problem_with, script_of, working_folder
+from framework.programs import CommandProblem, environment, module_of, problem_with, script_of, working_folder
 from framework.sinks import CollectingSink
 from framework.topology import ShellImplementation
-from tests.framework.multilang.conftest import Script
+from tests.framework.multilang.conftest import FIXTURES, Script
 from tests.framework.multilang.pieces import around, run_topology
 from tests.framework.runtime.pieces import listed, plan_of, run_built
 
@@ -46,6 +46,40 @@ class TestWorkingFolder:
         (folder / "split.rb").touch()
         assert working_folder(["ruby", "split.rb"], folders) == folder
 
+    @pytest.mark.parametrize(
+        ("module", "file"),
+        [
+            ("split", "split.py"),
+            ("split", "split/__main__.py"),
+            ("a.split", "a/split.py"),
+            ("a.b", "a/b/__main__.py"),
+        ],
+    )
+    @pytest.mark.parametrize(
+        "command",
+        [
+            "python3 -m {}",
+            "python -um{}",
+            "/usr/bin/pypy3.10 -W error -X dev -u -m {}",
+            "env A=1 python3.11 -B -m {}",
+        ],
+    )
+    def test_is_where_a_module_is(self, folders: list[str], module: str, file: str, command: str) -> None:
+        there = Path(folders[0]).parent / "multilang" / "resources"
+        (there / file).parent.mkdir(parents=True)
+        (there / file).touch()
+        words = command.format(module).split()
+        Path(folders[0], "bolt").touch()  # another word of the command
+        assert working_folder([*words, "bolt"], folders) == there
+        assert working_folder([words[0], " ".join([*words[1:], "bolt"])], folders) == there
+        assert problem_with([sys.executable, "-m", module], folders) is None
+
+    def test_is_where_a_script_is_and_not_another_word(self, folders: list[str]) -> None:
+        Path(folders[0], "words.txt").touch()
+        Path(folders[1], "split.py").touch()
+        assert working_folder(["python3", "split.py", "words.txt"], folders) == Path(folders[1])
+        assert problem_with(["python3", "split.py", "words.txt"], folders) is None
+
     def test_is_not_outside_of_a_project(self, tmp_path: Path) -> None:
         project = tmp_path / "project"
         for folder in (project, tmp_path / "resources"):
@@ -67,6 +101,41 @@ class TestWorkingFolder:
         assert problem_with(["./split"], folders) is None
         assert "no './other' in the folder" in str(problem_with(["./other"], folders))
         assert "expected a command" in str(problem_with([], folders))
+
+
+@pytest.mark.parametrize(
+    ("command", "module"),
+    [
+        ("python3 -m a.b", "a.b"),
+        ("python3 -uma.b -m c", "a.b"),
+        ("python3 --check-hash-based-pycs never -m a", None),  # which does not look as if it took a value
+        ("nice -n 5 python3.12 -Werror -Xdev -m a", "a"),
+        ("python3 split.py -m a", None),
+        ("python3 -c import -m", None),
+        ("python3 -m", None),
+        ("python3 -", None),
+        ("node -m a", None),
+        ("", None),
+    ],
+)
+def test_the_module_that_python_runs(command: str, module: str | None) -> None:
+    assert module_of(command.split()) == module
+
+
+@pytest.mark.parametrize("module", ["single", "package", "package.inner"])
+def test_a_module_of_the_resources_runs(module: str, tmp_path: Path) -> None:
+    """As on Storm, where the folder of the resources is the current one, and so on Python's path."""
+    resources = tmp_path / "multilang" / "resources"
+    (resources / "package").mkdir(parents=True)
+    for name in ("single", "package/__main__", "package/inner"):
+        text = "import speaking\nspeaking.run_bolt(lambda tup: speaking.emit([__name__, __spec__.name]))\n"
+        (resources / f"{name}.py").write_text(text, "utf-8")
+    (resources / "speaking.py").write_text((FIXTURES / "speaking.py").read_text("utf-8"), "utf-8")
+    (tmp_path / "topologies").mkdir()
+    builder = around([sys.executable, "-u", "-m", module], listed(["x"]), ["name", "spec"])
+    topology = replace(builder.build("t"), import_paths=(str(tmp_path / "topologies"),))
+    name = "package.__main__" if module == "package" else module
+    assert run_topology(topology).result("sink") == [("__main__", name)]
 
 
 class TestScript:
