@@ -14,14 +14,17 @@ from framework.log import Origin
 from framework.multilang.messages import (
     LEVELS,
     Message,
+    anchors_field,
     hashable_id,
     list_field,
     original_id,
+    shown,
     task_field,
     text_field,
+    wants_task_ids,
 )
 from framework.multilang.program import Program
-from framework.multilang.session import Commands, Session, wants_task_ids
+from framework.multilang.session import Commands, Session
 from framework.runtime.metrics.counters import TaskCounters
 from framework.topology import ShellImplementation
 
@@ -75,7 +78,9 @@ class ProgramComponent(Component):
         silence_s = storm_conf.get("topology.subprocess.timeout.secs")
         origin = Origin(self.component_name, self.task_id)
         self._program = Program(self._definition, self._folders, self.logger, origin, silence_s)
-        self._session = Session(self._program, self._commands(), sync_after_error=self._sync_after_error)
+        is_spout = self._sync_after_error
+        options = {"sync_after_error": is_spout, "takes_unknown": not is_spout}
+        self._session = Session(self._program, self._commands(), **options)
         left_out = self._session.shake_hands(storm_conf, context)
         if left_out:
             self.logger.warning(
@@ -134,11 +139,11 @@ class ProgramComponent(Component):
 
     def _on_log(self, message: Message) -> None:
         level = message.get("level")
-        self.log(str(message.get("msg")), LEVELS.get(level) if isinstance(level, int) else None)
+        self.log(shown(message.get("msg")), LEVELS.get(level) if type(level) is int else None)
 
     def _on_error(self, message: Message) -> None:
         self._counters.errors += 1
-        self.log(str(message.get("msg")), "error")
+        self.log(shown(message.get("msg")), "error")
 
     def _on_metrics(self, message: Message) -> None:
         self.report_metric(text_field(message, "name"), message.get("params"))
@@ -190,7 +195,7 @@ class ProgramBolt(ProgramComponent, Bolt):
 
     def _on_error(self, message: Message) -> None:
         if self._is_finishing:  # as Storm's own library for Python reports the end of its stdin
-            self.log(str(message.get("msg")), "debug")
+            self.log(shown(message.get("msg")), "debug")
         else:
             super()._on_error(message)
 
@@ -198,7 +203,7 @@ class ProgramBolt(ProgramComponent, Bolt):
         return {**super()._commands(), "ack": self._on_ack, "fail": self._on_fail}
 
     def _emit_options(self, message: Message) -> Mapping[str, Any]:
-        return {"anchors": [str(anchor) for anchor in list_field(message, "anchors", [])]}
+        return {"anchors": anchors_field(message)}
 
     def _on_ack(self, message: Message) -> None:
         self._collector.ack(text_field(message, "id"))
@@ -283,7 +288,7 @@ class ProgramSpout(ProgramComponent, Spout):
         return {} if tup_id is None else {"tup_id": hashable_id(tup_id)}
 
     def _on_error(self, message: Message) -> None:
-        if self._requested == "next" and _STOP_ITERATION.match(str(message.get("msg"))):
+        if self._requested == "next" and _STOP_ITERATION.match(shown(message.get("msg"))):
             self._has_ended = self._is_gone = True
         else:
             super()._on_error(message)

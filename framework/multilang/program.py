@@ -17,6 +17,7 @@ from typing import Any
 from framework.errors import ProgramError
 from framework.lifeline import ending_with_this_thread
 from framework.log import Origin
+from framework.multilang.leniency import Leniency
 from framework.multilang.messages import Decoder, InvalidMessage, encoded
 from framework.multilang.pipes import Pipes, StderrLog
 from framework.programs import environment, problem_with, working_folder
@@ -30,6 +31,10 @@ OUTPUT_S = 1.0
 """Seconds to wait for the exit, and for the last output, of a program that is ending."""
 EXIT_CHECK_S = 0.02
 """Seconds between two checks whether a program has ended whose pipes are held open by others."""
+LONGEST_SHOWN = 10_000
+"""Characters of an error which the program has reported that are shown if it fails."""
+LONGEST_LINE_SHOWN = 1_000
+"""Characters of each of the last lines of its stderr, likewise."""
 _STEP_S = 0.002
 _TO_STDERR = "; stdout is for messages alone: print to stderr, or log"
 
@@ -73,7 +78,6 @@ class Program:
         self._is_input_over = False
         self.has_ended = False
         """True if the program has closed its stdout, behind the end of its input."""
-        self._decoder = Decoder()
         command = program.command
         folder = working_folder(command, folders, stays=program.stays)
         problem = problem_with(command, folders, stays=program.stays)
@@ -93,6 +97,9 @@ class Program:
         except (OSError, ValueError) as error:
             raise ProgramError(f"the program {_shown(command)} cannot be started: {error}") from error
         self._name = f"the program {_shown(command)} (pid {self._process.pid}, in {str(folder)!r})"
+        self.leniency = Leniency(self._name, logger)
+        """Counts what it sends that is none of the protocol, and that Storm takes."""
+        self._decoder = Decoder(self.leniency.note)
         assert self._process.stdin and self._process.stdout and self._process.stderr
         self._stderr = StderrLog(self._process.stderr, logger, origin)
         self._stderr.start()
@@ -151,6 +158,8 @@ class Program:
                 data = self._pipes.read(0) or b""  # a process that it has started may hold the pipe open
             if data:
                 self._decoder.feed(data)
+            elif data is not None and self._decoder.close():
+                continue
             elif data is not None and self._is_input_over and not self._decoder.rest:
                 self.has_ended = True
                 return None
@@ -210,9 +219,10 @@ class Program:
         self.abandon()
         lines = [f"{self._name} {what}{self._phase}{hint}"]
         if self._reported is not None:
-            lines.append(f"it has reported: {self._reported.rstrip()}")
+            lines.append(f"it has reported: {self._reported.rstrip():.{LONGEST_SHOWN}}")
         if self._stderr.last:
-            lines.append("\n    ".join(["the end of its stderr:", *self._stderr.last]))
+            last = [f"{line:.{LONGEST_LINE_SHOWN}}" for line in self._stderr.last]
+            lines.append("\n    ".join(["the end of its stderr:", *last]))
         self._failure = ProgramError("\n  ".join(lines))
         return self._failure
 
@@ -251,6 +261,7 @@ class Program:
         """
         self._kill()
         self.remove_pid_folder()
+        self.leniency.close()
         self._failure = self._failure or ProgramError(f"{self._name} does not run any more")
         self._stderr.join(OUTPUT_S)
         if not self._is_receiving:

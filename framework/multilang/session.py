@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
-from framework.multilang.messages import ENDS_ARE_KNOWN, InvalidField, Message, is_json
+from framework.multilang.messages import ENDS_ARE_KNOWN, InvalidField, Message, is_json, shown, wants_task_ids
 from framework.multilang.program import Program
 from framework.topology import one_of
 
+T = TypeVar("T")
 Commands = Mapping[str, Callable[[Message], None]]
 """What is done for each command that a program sends, except ``sync``."""
 
@@ -33,14 +34,18 @@ _PYSTORM_ERROR = re.compile(r"Python \w+ raised(\n| while processing Tuple )")
 class Session:
     """Sends requests to a program, and executes the commands that it sends until it has answered them."""
 
-    def __init__(self, program: Program, commands: Commands, *, sync_after_error: bool) -> None:
+    def __init__(
+        self, program: Program, commands: Commands, *, sync_after_error: bool, takes_unknown: bool = False
+    ) -> None:
         """
         Args:
             program: has just been started.
             commands: what to do for each command.
             sync_after_error: whether the ``sync`` that pystorm sends after an error answers the request, as
                 a spout's does; a bolt's comes in addition to the answer.
+            takes_unknown: whether commands that nobody knows are passed over, as Storm does for a bolt.
         """
+        self._takes_unknown = takes_unknown
         self._program = program
         self._commands = commands
         self._sync_after_error = sync_after_error
@@ -79,7 +84,11 @@ class Session:
         with self._program.phase("in the handshake"):
             self._program.send({**setup, "pidDir": self._program.make_pid_folder()})
             while "pid" not in (answer := self._program.receive()):
-                if answer.get("command") not in BEFORE_PID:
+                if "command" not in answer:
+                    told = f"has answered {answer!r:.300} without its pid"
+                    self._program.leniency.note("answers without a pid", told)
+                    break
+                if answer["command"] not in BEFORE_PID:
                     raise self._program.given_up(f"has sent {answer!r:.300}: expected its pid")
                 self._execute(answer)
         self._program.remove_pid_folder(if_used=True)
@@ -150,7 +159,7 @@ class Session:
             message = self._program.receive()
             if message.get("command") != "emit":
                 self._execute(message)
-            elif wants_task_ids(message):
+            elif self._checked(message, wants_task_ids):
                 self._program.send([])
 
     def _execute(self, message: Message) -> None:
@@ -160,8 +169,11 @@ class Session:
         elif isinstance(command, str) and command in self._commands:
             self._on_command(command, message)
         else:
-            expected = one_of(sorted([*self._commands, "sync"]))
-            raise self._program.given_up(f"has sent {message!r:.300}: expected {expected} as command")
+            known = one_of(sorted([*self._commands, "sync"]))
+            if not (self._takes_unknown and isinstance(command, str)):
+                raise self._program.given_up(f"has sent {message!r:.300}: expected {known} as command")
+            told = f"has sent the command {command!r:.100}, and not {known}: it is passed over"
+            self._program.leniency.note("unknown commands", told)
 
     def _on_sync(self) -> None:
         self._program.remove_pid_folder()
@@ -174,18 +186,17 @@ class Session:
 
     def _on_command(self, command: str, message: Message) -> None:
         if command == "error":
-            text = str(message.get("msg"))
+            text = shown(message.get("msg"))
             self._program.report(text)
             if not self._sync_after_error and _PYSTORM_ERROR.match(text):
                 self._extra_syncs += 1
         elif command in ("ack", "fail") and str(message.get("id")) == self._tuple:
             self._tuple = None
+        self._checked(message, self._commands[command])
+
+    def _checked(self, message: Message, call: Callable[[Message], T]) -> T:
+        """Call something with a message; a field of it that is wrong is the program's end."""
         try:
-            self._commands[command](message)
+            return call(message)
         except InvalidField as error:
             raise self._program.given_up(f"has sent {message!r:.300}: {error}") from error
-
-
-def wants_task_ids(message: Message) -> bool:
-    """Whether an emit is answered with the ids of its receivers; a direct one never is."""
-    return bool(message.get("need_task_ids", True)) and not message.get("task")

@@ -189,22 +189,22 @@ class TestProtocol:
         [
             ("print('hello', flush=True)", "what is no message: 'hello'"),
             (
-                "speaking.say({'command': 'emti'})",
-                "{'command': 'emti'}: expected "
+                "speaking.say({'tuple': [1]})",
+                "{'tuple': [1]}: expected "
                 "'ack', 'emit', 'error', 'fail', 'log', 'metrics' or 'sync' as command",
             ),
-            ("speaking.say({'tuple': [1]})", "{'tuple': [1]}: expected 'ack'"),
             ("speaking.say({'command': ['emit']})", "{'command': ['emit']}: expected 'ack'"),
             ("speaking.say([1])", "has sent [1]: expected an object with a command"),
             ("speaking.say({'command': 'emit'})", "{'command': 'emit'}: expected 'tuple'"),
             ("speaking.emit({'a': 1})", "expected a list as 'tuple'"),
             ("speaking.emit([1], task='1')", "expected the id of a task as 'task'"),
             ("speaking.say({'command': 'ack'})", "{'command': 'ack'}: expected 'id'"),
+            ("speaking.say({'command': 'emit', 'tuple': [1], 'anchors': 1})", "expected a list as 'anchors'"),
             (
-                "speaking.say({'command': 'emit', 'tuple': [1], 'anchors': 'x'})",
-                "expected a list as 'anchors'",
+                "speaking.say({'command': 'emit', 'tuple': [1], 'need_task_ids': 'false'})",
+                "expected true or false as 'need_task_ids'",
             ),
-            ("speaking.end()", "{'command': 'end'}: expected 'ack'"),
+            ("speaking.say({'command': 'metrics', 'params': 1})", "expected 'name'"),
         ],
     )
     def test_a_message_that_is_wrong_is_shown(self, script: Script, told: str, said: str) -> None:
