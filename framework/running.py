@@ -101,7 +101,7 @@ def run(
         **({} if seed is None else {"viper.scheduling": "random", "viper.seed": seed}),
     }
     plan, settings, warnings = _planned(topology, options, environment)
-    _refuse_unguarded(plan)
+    _refuse_unguarded(plan, settings)
     from framework.runtime import run as run_plan
 
     with _logging_somewhere(), _listed(plan.topology.name, _path(control)):
@@ -292,24 +292,27 @@ def _refuse_in_worker() -> None:
         raise WorkerError(f"{_line_of(frame)}: run() was called again by a worker process: {_GUARD}")
 
 
-def _refuse_unguarded(plan: Plan) -> None:
+def _refuse_unguarded(plan: Plan, settings: Settings) -> None:
     """Refuse worker processes that would load a script which calls `run` again.
 
     Raises:
-        WorkerError: they would have to, as components are defined in it.
+        WorkerError: they would have to, as components or functions are defined in it.
+        TopologyError: as of `pack_plan`.
     """
     from framework.planning import WorkerKind
 
     frame = _script_on_stack("__main__")
-    if frame is None or plan.placement.kind is not WorkerKind.PROCESS or not _defines_components(plan):
+    if frame is None or plan.placement.kind is not WorkerKind.PROCESS:
         return
     if _is_main_file(frame) and _is_unconditional(frame):
         from framework.errors import WorkerError
+        from framework.runtime.workers.shipping import pack_plan
 
-        raise WorkerError(
-            f"{_line_of(frame)}: each worker process loads this script, as it defines components, "
-            f"and would call run() once more: {_GUARD}"
-        )
+        if pack_plan(plan, settings).loads_main_module:
+            raise WorkerError(
+                f"{_line_of(frame)}: each worker process loads this script, as it defines components or "
+                f"functions, and would call run() once more: {_GUARD}"
+            )
 
 
 def _script_on_stack(name: str) -> FrameType | None:
@@ -324,14 +327,6 @@ def _script_on_stack(name: str) -> FrameType | None:
 
 def _line_of(frame: FrameType) -> str:
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"
-
-
-def _defines_components(plan: Plan) -> bool:
-    from framework.topology import PythonImplementation
-
-    implementations = (component.implementation for component in plan.topology.components)
-    classes = [i.definition.cls for i in implementations if isinstance(i, PythonImplementation)]
-    return any(cls is not None and cls.__module__ == "__main__" for cls in classes)
 
 
 def _is_main_file(script: FrameType) -> bool:

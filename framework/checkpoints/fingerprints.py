@@ -42,13 +42,18 @@ from framework.windows.spec import (
     LATE_STREAM,
     LATENESS_MS,
     LENGTH_COUNT,
+    LENGTH_MONTHS,
     LENGTH_MS,
     OFFSET_MS,
     PARTIAL,
     SLIDE_COUNT,
+    SLIDE_MONTHS,
     SLIDE_MS,
     TIME_FIELD,
+    ZONE,
+    WindowSpec,
 )
+from framework.windows.zones import Zone
 
 Fingerprints = Mapping[str, Any]
 """The parameters that are compared, as JSON can hold them."""
@@ -80,6 +85,7 @@ MAY_DIFFER: Final[Mapping[str, str]] = {
     "size": "the windows' configuration has it",
     "advance": "the windows' configuration has it",
     "offset": "the windows' configuration has it",
+    "zone": "the windows' configuration has it",
     "gap": "the windows' configuration has it",
     "count": "the windows' configuration has it",
     "slide": "the windows' configuration has it",
@@ -101,10 +107,13 @@ _FUNCTIONS: Final = ("function", "functions", "make", "result")
 WINDOWS: Final[Mapping[str, str]] = {
     LENGTH_COUNT: "length",
     LENGTH_MS: "length",
+    LENGTH_MONTHS: "length",
     SLIDE_COUNT: "interval",
     SLIDE_MS: "interval",
+    SLIDE_MONTHS: "interval",
     GAP_MS: "gap",
     OFFSET_MS: "offset",
+    ZONE: "zone",
     LATENESS_MS: "allowed lateness",
     PARTIAL: "partial window",
     TIME_FIELD: "field of the time",
@@ -324,20 +333,38 @@ def _of_condition(condition: Condition) -> dict[str, Any]:
 
 
 def _of_bounds(bounds: Bounds) -> str:
-    if bounds.size_us is not None:
-        return f"in one window of {span(bounds.size_us / 1000)}"
+    if bounds.window is not None:
+        return f"in one window of {_of_one_window(bounds.window)}"
     return f"from {span(bounds.before_us / 1000)} before to {span(bounds.after_us / 1000)} after"
+
+
+def _of_one_window(window: WindowSpec) -> str:
+    """The form of windows that tumble, in words."""
+    months, length_us = window.length_months, window.length_us or 0
+    told = span(length_us / 1000) if months is None else f"{months} months"
+    told += f", {span(window.offset_us / 1000)} later" if window.offset_us else ""
+    return told if window.zone is None else f"{told} in {_of_zone(window.zone)}"
+
+
+def _of_zone(name: str) -> str:
+    """A zone by what its clocks show, which another version of the time zone database may have changed."""
+    return f"{name} (rules {Zone(name).rules} of the machine's tzdata)"
 
 
 def _of_windows(conf: Mapping[str, Any]) -> dict[str, Plain]:
     """The form of windows: each length in one unit, however it was written."""
     told: dict[str, Plain] = {}
+    slide_ms = conf.get(SLIDE_MS)
     for key, meaning in WINDOWS.items():
         value = conf.get(key)
+        if key == OFFSET_MS and value and slide_ms is not None:
+            value %= slide_ms  # windows that lie whole intervals later are the same
         if value is not None and key.endswith(".ms"):
             told[meaning] = span(value)
-        elif value is not None and key.endswith(".count"):
-            told[meaning] = f"{value} tuples"
+        elif value is not None and key.endswith((".count", ".months")):
+            told[meaning] = f"{value} {'tuples' if key.endswith('.count') else 'months'}"
+        elif value is not None and key == ZONE:
+            told[meaning] = _of_zone(value)
         else:
             told.setdefault(meaning, value)
     return told

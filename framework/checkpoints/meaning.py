@@ -98,6 +98,38 @@ def digest_of(value: Any, leaving_out: Collection[str] = ()) -> str:
         return ""
 
 
+def digest_of_code(value: type | types.FunctionType, *, calls: bool = True) -> str:
+    """A digest of the code of a class or a function alone, whatever values it has and reads.
+
+    Args:
+        value: a user's.
+        calls: true if the code that it calls in the same project is in it.
+    """
+    made = _DigestOfCode(calls)
+    made.add(value)
+    return made.hexdigest()
+
+
+def functions_of(value: type | types.FunctionType) -> Iterator[types.FunctionType]:
+    """The functions of a class and of the users' classes that it derives from; a function itself."""
+    if isinstance(value, types.FunctionType):
+        yield value
+        return
+    for base in value.__mro__:
+        if not is_ours(base.__module__) and not _is_installed(base.__module__):
+            yield from (one for one in vars(base).values() if isinstance(one, types.FunctionType))
+
+
+def globals_of(function: types.FunctionType) -> Mapping[str, Any]:
+    """The globals that a function's code names, by name."""
+    return {name: function.__globals__[name] for name in _names(function.__code__) & {*function.__globals__}}
+
+
+def _names(code: types.CodeType) -> set[str]:
+    inner = (_names(constant) for constant in code.co_consts if isinstance(constant, types.CodeType))
+    return set(code.co_names).union(*inner)
+
+
 def _digest(value: Any, around: Around, leaving_out: Collection[str] = ()) -> str:
     made = _Digest(around, leaving_out)
     made.add(value)
@@ -283,7 +315,7 @@ class _Digest:
                 self.add(function)
         elif isinstance(value, functools.partial):
             self.add(value.func)
-            self._note(self._plain([*value.args, value.keywords]))
+            self._add_value([*value.args, value.keywords])
         elif isinstance(value, types.FunctionType):
             self._once(value, self._add_function)
         elif isinstance(value, type):
@@ -298,7 +330,11 @@ class _Digest:
         elif _is_named(value):
             self._note(name_of(value))
         else:
-            self._note(self._plain(value))
+            self._add_value(value)
+
+    def _add_value(self, value: Any) -> None:
+        """Add what is no code."""
+        self._note(self._plain(value))
 
     def _plain(self, value: Any) -> Plain:
         return _plain(value, (*self._around, *self._seen))
@@ -321,16 +357,20 @@ class _Digest:
                 continue
             for name, value in sorted(vars(base).items()):
                 # What the framework has declared there is compared by itself.
-                if name not in self._left_out and not is_ours(type(value).__module__):
+                if name not in self._left_out and not is_ours(type(value).__module__) and self._counts(value):
                     self._note(name)
                     self.add(value)
+
+    def _counts(self, value: Any) -> bool:
+        """True if an attribute of a class counts."""
+        return True
 
     def _add_function(self, function: types.FunctionType) -> None:
         if is_ours(function.__module__) or _is_installed(function.__module__ or ""):
             self._note(name_of(function))
             return
         self._add_code(function.__code__, function.__globals__)
-        self._note(self._plain([*(function.__defaults__ or ()), function.__kwdefaults__ or {}]))
+        self._add_value([*(function.__defaults__ or ()), function.__kwdefaults__ or {}])
         for cls, chosen in getattr(function, "registry", {}).items():  # of `functools.singledispatch`
             self._note(name_of(cls))
             self.add(chosen)
@@ -368,7 +408,7 @@ class _Digest:
                     self._add_global(other, vars(value).get(other), names)
                 self._seen.discard(id(value))
         elif isinstance(value, _CONSTANTS):
-            self._note(plain(value))
+            self._add_value(value)
         else:
             is_fixed = name.isupper() or not isinstance(value, _CHANGED)
             is_code = isinstance(value, type) or _is_function(value)
@@ -377,3 +417,22 @@ class _Digest:
 
     def _note(self, value: Plain) -> None:
         self._hash.update(_text(value).encode() + b"\n")
+
+
+class _DigestOfCode(_Digest):
+    """A digest of code alone."""
+
+    def __init__(self, calls: bool) -> None:
+        super().__init__((), ())
+        self._calls = calls
+
+    def _add_value(self, value: Any) -> None:
+        pass
+
+    def _counts(self, value: Any) -> bool:
+        kinds = type, staticmethod, classmethod, property, functools.cached_property
+        return isinstance(value, kinds) or _is_function(value)
+
+    def _add_global(self, name: str, value: Any, names: Sequence[str]) -> None:
+        if self._calls:
+            super()._add_global(name, value, names)

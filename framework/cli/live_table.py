@@ -17,13 +17,13 @@ PERIOD_S = 0.5
 _LONGEST_NAME = 30
 _UNKNOWN = "-"
 _FIRST_TO_GO = (
-    *("idle", "held by", "µs each", "p50 ms", "failed", "blocked", "restarts", "p99 ms"),
+    *("idle", "waiting", "held by", "µs each", "p50 ms", "failed", "blocked", "restarts", "p99 ms"),
     *("/s", "lost", "errors", "busy"),
 )
 """Columns in the order in which they leave a narrow terminal; the others follow, from the right."""
-_IF_ANY = {"errors", "restarts", "lost", "failed", "held by", "p50 ms", "p99 ms"}
+_IF_ANY = {"waiting", "errors", "restarts", "lost", "failed", "held by", "p50 ms", "p99 ms"}
 """Columns that are left out as long as nothing of the kind has happened."""
-_NOTHING = (0, "", _UNKNOWN)
+_NOTHING = (0, "", _UNKNOWN, "0%")
 _NAMES = {"component", "held by"}
 
 
@@ -67,14 +67,18 @@ def live_lines(
         width: columns of text that there is room for; columns of the table that do not fit are left out.
         height: lines that there is room for; the components at the end are only counted.
     """
+    from framework.observing import bottleneck
+
     components = list(snapshot.components)
-    room = max(1, height - 1)
+    held = bottleneck(snapshot, rates)
+    below = [held.told[:width]] if held is not None and height > len(components) + 1 else []
+    room = max(1, height - 1 - len(below))
     shown = components if len(components) <= room else components[: max(0, room - 1)]
     rows = [_row(component, rates.get(component.id)) for component in shown]
     lines = _fitting(rows, width)
     if len(shown) < len(components):
         lines.append(f"... and {len(components) - len(shown):,} more"[:width])
-    return lines
+    return [*lines, *below]
 
 
 def _fitting(rows: Sequence[Mapping[str, object]], width: int) -> list[str]:
@@ -108,6 +112,7 @@ def _row(component: ComponentSnapshot, rates: ComponentRates | None) -> Mapping[
         "/s": _UNKNOWN if rates is None else round(rates.rate),
         "total": component.handled,
         "busy": _percent(None if rates is None else rates.busy),
+        "waiting": _percent(None if rates is None else rates.waiting),
         "blocked": _percent(None if rates is None else rates.blocked),
         "idle": _percent(None if rates is None else rates.idle),
         "capacity": _UNKNOWN if rates is None else f"{rates.capacity:.2f}",

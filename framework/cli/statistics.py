@@ -32,12 +32,13 @@ def statistics_lines(statistics: RunStatistics) -> Iterator[str]:
         yield ""
     rows = [
         (
-            *(e.worker, " ".join(e.tasks), " ".join(f"{busy_s:.3f}" for busy_s in e.busy_s)),
+            *(e.worker, " ".join(e.tasks), _seconds(e.busy_s), _seconds(e.waited_s)),
             *(e.turns, e.rests, f"{e.rested_s:.3f}", f"{e.cpu_s:.3f}"),
         )
         for e in statistics.executors
     ]
-    yield from table(("worker", "runs", "busy s", "turns", "rests", "rested s", "CPU s"), rows)
+    header = ("worker", "runs", "in turns s", "of it waiting s", "turns", "rests", "rested s", "CPU s")
+    yield from table(header, rows)
     if statistics.states:
         yield ""
         states = [(s.component, s.state, s.per, s.keys, s.bytes) for s in statistics.states]
@@ -46,6 +47,10 @@ def statistics_lines(statistics: RunStatistics) -> Iterator[str]:
     for lines in (of_kind(statistics) for of_kind in found):
         if lines:
             yield from ("", *lines)
+
+
+def _seconds(of_tasks: Sequence[float]) -> str:
+    return " ".join(f"{seconds:.3f}" for seconds in of_tasks)
 
 
 def _groups(statistics: RunStatistics) -> Sequence[str]:

@@ -146,7 +146,7 @@ class _Once:
         rates = self._recent.add(snapshot)
         self._left -= 1
         if not self._left:
-            height = len(snapshot.components) + 1
+            height = len(snapshot.components) + 2
             click.echo("\n".join([headline(snapshot), *live_lines(snapshot, rates, 200, height)]))
 
 

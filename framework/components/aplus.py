@@ -13,7 +13,7 @@ from framework.windows.aggregates.base import Adder
 from framework.windows.aggregates.folding import Folding, PaneFolding
 from framework.windows.key_rows import RowWindows, row_windows
 from framework.windows.key_window import KeyWindow
-from framework.windows.spec import LATENESS_MS, OFFSET_MS, spec_in
+from framework.windows.spec import LATENESS_MS, spec_in
 
 if TYPE_CHECKING:
     from framework.windows.columns import ColumnWindows
@@ -66,8 +66,7 @@ class APlus(OPlus):
         size_us, advance_us = spec.length_us or 0, spec.slide_us or 0
         if 0 < advance_us < size_us and not conf[LATENESS_MS]:
             self.windows = "single"
-            offset_us = round(conf[OFFSET_MS] * 1000)
-            self._folding = PaneFolding(self.aggregate, self._add, size_us, advance_us, offset_us)
+            self._folding = PaneFolding(self.aggregate, self._add, spec.grid())
         else:
             self._folding = Folding(self.aggregate, self._add)
         super()._open_windows(conf, context)

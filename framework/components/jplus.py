@@ -56,7 +56,6 @@ class JPlus(OPlus):
 
     _condition: Condition
     _compared: Sequence[tuple[int, int, Pair]]
-    _advance_us: int
 
     def __init__(
         self,
@@ -142,7 +141,7 @@ class JPlus(OPlus):
     def slide(self, window: Any) -> list[Any]:
         """As in the base class: tuples before the next window go."""
         count, kept = window.state
-        least_us = window.start + self._advance_us
+        least_us = self.window_state.grid.next_start(window.start)
         return [count, [one for one in kept if one[1] >= least_us]]
 
     def _pairs(self, side: Side, come: Held, others: Sequence[Sequence[Any]]) -> Iterator[Row]:
@@ -194,4 +193,3 @@ class JPlus(OPlus):
         else:
             self._compared = ()
         super()._open_windows(conf, context)
-        self._advance_us = self.window_state.spec.slide_us or 0

@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, ClassVar, Literal, Self
+from zoneinfo import ZoneInfo
 
 from framework.components.bolt import Bolt
 from framework.components.late_tuples import LateTuples
@@ -25,7 +26,6 @@ from framework.windows.spec import (
     LATE_STREAM,
     LATENESS_MS,
     LENGTH_COUNT,
-    OFFSET_MS,
     PARTIAL,
     TIME_FIELD,
     forming,
@@ -109,7 +109,9 @@ class OPlus(Bolt):
     advance: Length | None = None
     """From the start of one window to that of the next; as long as a window, if None."""
     offset: timedelta | int | str | None = None
-    """How much later windows start than at the multiples of `advance`."""
+    """How much later windows start than at the multiples of `advance`; or earlier, if it is below 0."""
+    zone: str | ZoneInfo | None = None
+    """The zone whose days, weeks or months size and advance are, such as ``Europe/Berlin``; UTC, if None."""
     gap: timedelta | int | str | None = None
     """Of sessions, in the place of size and advance: a window ends when no tuple has come for so long."""
     windows: Literal["multi", "single"] = "multi"
@@ -148,6 +150,7 @@ class OPlus(Bolt):
         advance: Length | None = None,
         *,
         offset: timedelta | int | str | None = None,
+        zone: str | ZoneInfo | None = None,
         gap: timedelta | int | str | None = None,
         windows: Literal["multi", "single"] | None = None,
     ) -> None:
@@ -156,11 +159,13 @@ class OPlus(Bolt):
             size: as the attribute, whose place each of these takes if it is there.
             advance: likewise.
             offset: likewise.
+            zone: likewise.
             gap: likewise.
             windows: likewise.
         """
         super().__init__()
-        given = {"size": size, "advance": advance, "offset": offset, "gap": gap, "windows": windows}
+        given = {"size": size, "advance": advance, "offset": offset, "zone": zone, "gap": gap}
+        given["windows"] = windows
         for name, value in given.items():
             if value is not None:
                 setattr(self, name, value)
@@ -238,20 +243,21 @@ class OPlus(Bolt):
         if self.inputs not in (1, 2):
             raise ValueError(f"inputs={self.inputs!r}: expected 1 or 2")
         if self.gap is not None:
-            others = self.size, self.advance, self.offset
+            others = self.size, self.advance, self.offset, self.zone
             if any(other is not None for other in others) or self.windows == "single":
-                raise ValueError(f"gap={self.gap!r}: expected no other length, and windows='multi'")
+                raise ValueError(
+                    f"gap={self.gap!r}: expected no other length, no offset, no zone, and windows='multi'"
+                )
             return forming_sessions(length_of("gap", self.gap))
         if self.size is None:
             return {}
-        size = length_of("size", self.size)
-        advance = size if self.advance is None else length_of("advance", self.advance)
-        if isinstance(size, Count) and (self.windows == "single" or self.offset is not None):
-            raise ValueError(f"size={size!r}, a count: expected no offset, and windows='multi'")
-        made = forming(size, advance)
-        if self.offset is not None:
-            made[OFFSET_MS] = milliseconds("the offset", length_of("offset", self.offset), zero=True)
-        return made
+        size, advance = self.size, self.size if self.advance is None else self.advance
+        is_placed = self.offset is not None or self.zone is not None
+        if isinstance(size, Count) and (self.windows == "single" or is_placed):
+            raise ValueError(f"size={size!r}, a count: expected no offset or zone, and windows='multi'")
+        if self.zone is None:
+            size, advance = length_of("size", size), length_of("advance", advance)
+        return forming(size, advance, self.offset, self.zone)
 
     # -- what the runtime calls
 

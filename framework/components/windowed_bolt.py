@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Self
+from zoneinfo import ZoneInfo
 
 from framework.components.bolt import Bolt
 from framework.components.late_tuples import LateTuples
@@ -16,6 +17,7 @@ from framework.windows.spec import (
     LATENESS_MS,
     LENGTH_COUNT,
     PARTIAL,
+    PLACING,
     TIME_FIELD,
     WATERMARK_MS,
     forming,
@@ -26,6 +28,8 @@ from framework.windows.spec import (
 
 Length = Count | timedelta
 """Of a window: a number of tuples or a duration, which `Duration` makes."""
+Offset = timedelta | int | str
+"""Of windows: a timedelta, a number of microseconds, or a text such as ``6h`` or ``-30m``."""
 
 
 class WindowedBolt(Bolt):
@@ -96,22 +100,33 @@ class WindowedBolt(Bolt):
 
     # -- how windows are formed, in Storm's words
 
-    def with_window(self, length: Length, sliding: Length | None = None) -> Self:
+    def with_window(
+        self,
+        length: Length | str,
+        sliding: Length | str | None = None,
+        offset: Offset | None = None,
+        zone: str | ZoneInfo | None = None,
+    ) -> Self:
         """Have windows of a length, the next of which fires an interval later.
 
         Args:
-            length: a `Count` or a duration.
+            length: a `Count` or a duration; with a zone days, weeks or months, such as ``1d``.
             sliding: likewise; None for one tuple, so that a window fires with each.
+            offset: how much later than at the multiples of the interval windows end, or earlier if it is
+                below 0: a timedelta, microseconds, or a text such as ``6h`` or ``-30m``.
+            zone: the zone whose days, weeks or months these are, such as ``Europe/Berlin``.
 
         Raises:
-            TypeError: one of them is neither.
-            ValueError: one of them is not above 0.
+            TypeError: one of them is none of these.
+            ValueError: a length is not above 0, the zone is not known, or windows have no such bounds.
         """
-        return self._with(forming(length, Count(1) if sliding is None else sliding))
+        return self._formed(forming(length, Count(1) if sliding is None else sliding, offset, zone))
 
-    def with_tumbling_window(self, length: Length) -> Self:
-        """Have each window begin where the one before ends; errors as of `with_window`."""
-        return self._with(forming(length, length))
+    def with_tumbling_window(
+        self, length: Length | str, offset: Offset | None = None, zone: str | ZoneInfo | None = None
+    ) -> Self:
+        """Have each window begin where the one before ends; arguments and errors as of `with_window`."""
+        return self._formed(forming(length, length, offset, zone))
 
     def with_session_window(self, gap: timedelta | str) -> Self:
         """Have windows that end when no tuple has come for some time; errors as of `with_window`.
@@ -119,7 +134,7 @@ class WindowedBolt(Bolt):
         Args:
             gap: a tuple that comes just so much later begins the next session.
         """
-        return self._with(forming_sessions(gap))
+        return self._formed(forming_sessions(gap))
 
     def with_allowed_lateness(self, lateness: timedelta | str) -> Self:
         """Keep windows for a time behind their end, for late tuples: with each of these they fire again."""
@@ -156,6 +171,12 @@ class WindowedBolt(Bolt):
     def component_configuration(self) -> Mapping[str, Any]:
         """What the ``with_...`` methods have configured; Storm's ``getComponentConfiguration``."""
         return self._window_config
+
+    def _formed(self, configured: Mapping[str, Any]) -> Self:
+        """Have windows that are formed so, wherever those began that were to be formed before."""
+        others = {key: value for key, value in self._window_config.items() if key not in PLACING}
+        self._window_config = {**others, **configured}
+        return self
 
     def _with(self, configured: Mapping[str, Any]) -> Self:
         self._window_config = {**self._window_config, **configured}

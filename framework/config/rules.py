@@ -74,6 +74,11 @@ def duration(*, zero: bool) -> Rule:
     return Rule("a number of more than 0", lambda v: _is_number(v) and 0 < v < math.inf)
 
 
+def span() -> Rule:
+    """A finite number of time units, of either sign."""
+    return Rule("a number", lambda v: _is_number(v) and math.isfinite(v))
+
+
 def flag() -> Rule:
     """A bool."""
     return Rule("true or false", lambda v: isinstance(v, bool))

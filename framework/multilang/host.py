@@ -20,6 +20,7 @@ class ProgramHost(Host):
     """Drives a component that is a program, of which nothing is known but what it sends."""
 
     component: ProgramComponent
+    computes_here = False
     on_error = OnError.RESTART  # as on Storm, and as streamparse's components
     restart_tries = None  # Storm starts such a process again whenever it ends
 

@@ -4,6 +4,7 @@ Tables, ``viper top``, the web view and exporters all read these. Nothing here a
 part of a run.
 """
 
+from framework.observing.bottleneck import Bottleneck, bottleneck
 from framework.observing.description import (
     DescribedComponent,
     DescribedSetting,
@@ -17,6 +18,7 @@ from framework.observing.snapshot import ComponentSnapshot, RunSnapshot, TaskSna
 from framework.observing.times import Counts, TimeHistogram, percentile_s
 
 __all__ = [
+    "Bottleneck",
     "ComponentRates",
     "ComponentSnapshot",
     "Counts",
@@ -32,6 +34,7 @@ __all__ = [
     "RunSnapshot",
     "TaskSnapshot",
     "TimeHistogram",
+    "bottleneck",
     "percentile_s",
     "rates_between",
 ]

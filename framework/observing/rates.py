@@ -20,23 +20,28 @@ class ComponentRates:
     rate: float
     """Tuples processed per second; of a spout those emitted."""
     busy: float
-    """The mean share for which its tasks worked; those that stand by do not count."""
+    """The mean share for which its tasks computed; those that stand by do not count."""
     blocked: float
     """The mean share for which they had something to emit and found no room."""
     capacity: float
-    """The share for which the busiest of its tasks worked. Storm's capacity is the same: tuples executed
-    times execute latency, by the length of the window."""
+    """The share for which the busiest of its tasks had no time for more. Of a bolt that is the time in its
+    turns, computing or waiting; Storm's capacity is the same: tuples executed times execute latency, by the
+    length of the window. Of a spout it is the time for which it computed: one that waits for its data does
+    not hold the run."""
     execute_s: float | None
-    """Seconds of work per tuple; None if there were none."""
+    """Seconds of work per tuple, waiting included; None if there were none."""
     p50_s: float | None = None
     """Seconds that half of its tuples took at most (`TaskSnapshot.times`); None if there were none."""
     p99_s: float | None = None
     """Seconds that 99 of a hundred took at most."""
+    waiting: float = 0.0
+    """The mean share for which its tasks were in its code and did not compute: it slept, or waited for
+    others, such as a disk or a network."""
 
     @property
     def idle(self) -> float:
         """The mean share for which its tasks had nothing to do."""
-        return max(0.0, 1.0 - self.busy - self.blocked)
+        return max(0.0, 1.0 - self.busy - self.waiting - self.blocked)
 
 
 def rates_between(before: RunSnapshot, now: RunSnapshot) -> Mapping[str, ComponentRates]:
@@ -83,30 +88,45 @@ class Recent:
 def _rates(before: ComponentSnapshot, now: ComponentSnapshot, period_s: float) -> ComponentRates:
     count = now.handled - before.handled
     work = _work(before.tasks, now.tasks)
-    shares = [min(1.0, worked_s / within_s) if within_s > 0 else 0.0 for worked_s, within_s in work]
+    shares = [min(1.0, worked_s / within_s) if within_s > 0 else 0.0 for worked_s, within_s, _ in work]
+    waits = [
+        share * waited_s / worked_s if worked_s > 0 else 0.0
+        for share, (worked_s, _, waited_s) in zip(shares, work, strict=True)
+    ]
     working = max(1, now.parallelism)
-    busy = min(1.0, sum(shares) / working)
+    in_turns = min(1.0, sum(shares) / working)
+    waiting = min(in_turns, sum(waits) / working)
+    no_room = [share - (waits[n] if now.role == "spout" else 0.0) for n, share in enumerate(shares)]
     times = _times(before.tasks, now.tasks)
     blocked = (now.blocked_s - before.blocked_s) / (period_s * working)
     return ComponentRates(
         rate=max(0, count) / period_s,
-        busy=busy,
-        blocked=min(1.0 - busy, max(0.0, blocked)),
-        capacity=max(shares, default=0.0),
-        execute_s=sum(worked_s for worked_s, _ in work) / count if count > 0 else None,
+        busy=in_turns - waiting,
+        blocked=min(1.0 - in_turns, max(0.0, blocked)),
+        capacity=max(no_room, default=0.0),
+        execute_s=sum(worked_s for worked_s, *_ in work) / count if count > 0 else None,
         p50_s=percentile_s(times, 0.5),
         p99_s=percentile_s(times, 0.99),
+        waiting=waiting,
     )
 
 
-def _work(before: Sequence[TaskSnapshot], now: Sequence[TaskSnapshot]) -> Sequence[tuple[float, float]]:
-    """For each task the seconds that it has worked meanwhile, and those within which it did.
+def _work(
+    before: Sequence[TaskSnapshot], now: Sequence[TaskSnapshot]
+) -> Sequence[tuple[float, float, float]]:
+    """For each task the seconds that it has worked meanwhile, those within which it did, and those of its
+    work in which it did not compute.
 
     Worker processes tell several times a second, so that these are not quite the ones between two snapshots.
     """
     earlier = {task.id: task for task in before}
     return [
-        (task.worked_since(earlier.get(task.id)), task.at_s - earlier.get(task.id, task).at_s) for task in now
+        (
+            task.worked_since(earlier.get(task.id)),
+            task.at_s - earlier.get(task.id, task).at_s,
+            task.waited_since(earlier.get(task.id)),
+        )
+        for task in now
     ]
 
 

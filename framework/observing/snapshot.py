@@ -25,11 +25,18 @@ class TaskSnapshot:
     times: Counts = ()
     """How long its tuples took: of a bolt from when it has taken one from its input until what it emitted for
     that is handed on, of a spout from when it has emitted a tracked one until that is acked."""
-
+    waited_s: float = 0.0
+    """Seconds of its turns in which it did not compute: its code slept, or waited for others."""
 
     def worked_since(self, before: TaskSnapshot | None) -> float:
         """Seconds of work since an earlier snapshot, or in all; in another process since that has begun."""
         return self.busy_s if before is None or self.busy_s < before.busy_s else self.busy_s - before.busy_s
+
+    def waited_since(self, before: TaskSnapshot | None) -> float:
+        """The seconds of `worked_since` in which it did not compute."""
+        began_anew = before is None or self.busy_s < before.busy_s
+        waited_s = self.waited_s if before is None or began_anew else self.waited_s - before.waited_s
+        return min(max(waited_s, 0.0), self.worked_since(before))
 
     def times_since(self, before: TaskSnapshot | None) -> Counts:
         """How long its tuples took since an earlier snapshot, or all of them."""

@@ -50,7 +50,7 @@ def _complaints(
     try:
         spec = spec_in(conf)
     except ConfigError as error:
-        yield f"forms its windows in two ways: {error}", False
+        yield f"says of its windows what cannot be: {error}", False
         return
     if spec is None:
         yield f"processes windows, and nothing says which: expected {how}", False

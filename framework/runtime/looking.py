@@ -103,13 +103,14 @@ def snapshot_of(
     counted = {task: counts for of_process in counters for task, counts in of_process.items()}
     totals = {c.id: TaskCounters() for c in plan.topology.components if not is_tap(c.id)}
     tasks: dict[str, list[TaskSnapshot]] = {id: [] for id in totals}
-    worked, times = _worked(executors), _times(executors)
+    worked, times, waited = _worked(executors), _times(executors), _waited(executors)
     for task in plan.tasks:
         if task.component in totals:
             totals[task.component].add(counted.get(task.id, TaskCounters()))
             name, worker = f"{task.component}:{task.id}", _worker_of(plan, task.id)
             busy = worked.get(name, (0.0, at_s))
-            tasks[task.component].append(TaskSnapshot(task.id, *busy, worker, times.get(name, ())))
+            told = TaskSnapshot(task.id, *busy, worker, times.get(name, ()), waited.get(name, 0.0))
+            tasks[task.component].append(told)
     queues, deaths = _queues(channels), _deaths(incidents)
     spouts = {spout.id for spout in plan.topology.spouts}
     return RunSnapshot(
@@ -171,6 +172,15 @@ def _worked(executors: Sequence[ExecutorStatistics]) -> Mapping[str, tuple[float
         task: (seconds, executor.at_s)
         for executor in executors
         for task, seconds in zip(executor.tasks, executor.busy_s, strict=True)
+    }
+
+
+def _waited(executors: Sequence[ExecutorStatistics]) -> Mapping[str, float]:
+    """By task for how many seconds of these it had waited."""
+    return {
+        task: seconds
+        for executor in executors
+        for task, seconds in zip(executor.tasks, executor.waited_s, strict=False)
     }
 
 

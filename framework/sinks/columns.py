@@ -43,6 +43,8 @@ class Chosen:
                 raise SinkError(f"columns: {unknown('field', name, fields)}")
         self.names: Sequence[str] = list(fields if columns is None else columns)
         """The names of the columns."""
+        self.fields: Sequence[str] = fields or self.names
+        """The names that columns may have."""
         self._width = len(fields or self.names)
         self._choice = _choice(fields, self.names)
 

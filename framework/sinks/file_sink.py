@@ -16,6 +16,8 @@ from framework.sinks.transactional import TransactionalSink
 
 _FORMAT: Final = "viperstorm-journal"
 _VERSION: Final = 1
+_LONGEST_HEAD: Final = 1 << 16
+"""Bytes of a file's first line that are looked at."""
 _MOST_NUMBERS = 1000
 """How many transactions the journal knows: to so many checkpoints a file can be brought back."""
 
@@ -94,12 +96,20 @@ class FileSink(TransactionalSink):
         """
         head = self.head()
         with open(self._path, "rb") as file:
-            found = file.read(len(head))
-        if found and found != head:
+            first = file.readline(max(len(head), _LONGEST_HEAD))
+        if first and not first.startswith(head):
             raise SinkError(
-                f"{self._path} begins with {found!r:.200}, expected {head!r:.200}: write the same columns as "
-                "before, in the same order, or name another file"
+                f"{self._path} begins with {first[: max(len(head), 200)]!r}, expected {head!r:.200}: write "
+                f"the same columns as before, in the same order{self.as_before(first)}, or name another file"
             )
+
+    def as_before(self, first: bytes) -> str:
+        """The arguments by which the sink would write what a file begins with, in words; empty if none do.
+
+        Args:
+            first: its first line.
+        """
+        return ""
 
     def decode(self, entry: bytes) -> Iterable[Any]:
         """The entry itself: bytes of the file."""

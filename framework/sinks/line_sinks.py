@@ -153,6 +153,34 @@ class CsvSink(FileSink):
         """The line of names."""
         return self._records([tuple(self._chosen.names)]) if self._header else b""
 
+    def _check_head(self) -> None:
+        """As in the base class; without a line of names, refuse records with another number of values.
+
+        Raises:
+            SinkError: there are such.
+        """
+        super()._check_head()
+        if self._header:
+            return
+        with open(self._path, encoding="utf-8", errors="replace", newline="") as file:
+            found = next(csv.reader(file, delimiter=self._delimiter), None)
+        if found and len(found) != len(self._chosen.names):
+            raise SinkError(
+                f"{self._path} begins with a record of {len(found)} values, {found!r:.200}, and the sink "
+                f"would write {len(self._chosen.names)}, of {list(self._chosen.names)!r:.200}: name as many "
+                "(columns=[...]), or another file"
+            )
+
+    def as_before(self, first: bytes) -> str:
+        """As in the base class."""
+        line = first.decode(errors="replace").removesuffix("\n")
+        for delimiter in (self._delimiter, *",;\t|"):
+            names = next(csv.reader([line], delimiter=delimiter), [])
+            if names and all(name in self._chosen.fields for name in names):
+                other = f", delimiter={delimiter!r}" if delimiter != self._delimiter else ""
+                return f" (columns={names!r}{other})"
+        return ""
+
     def encode(self, rows: Sequence[Row]) -> bytes:
         """A record per row.
 

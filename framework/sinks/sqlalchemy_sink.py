@@ -12,7 +12,7 @@ from framework.errors import RefusedRowError, SinkError, TransientError
 from framework.sinks.arrival import Check, check_columns
 from framework.sinks.databases import check_of, is_transient
 from framework.sinks.sink import Row
-from framework.sinks.table_sink import NUMBERS, TableSink
+from framework.sinks.table_sink import NUMBERS, Column, TableSink
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
@@ -101,8 +101,11 @@ class SqlAlchemySink(TableSink):
             try:
                 self._target = sa.Table(name, tables, autoload_with=self._engine, schema=schema or None)
             except sa.exc.NoSuchTableError:
-                raise SinkError(f"{self._shown} has no table {self._table!r}: create it first") from None
-            self._check_columns(self._target.columns.keys())
+                raise SinkError(
+                    f"{self._shown} has no table {self._table!r}: create it first ({self._creation()})"
+                ) from None
+            self._check_columns(self._found())
+            self._check_key()
             dialect = self._engine.dialect
             self._checks = [check_of(self._target.c[name].type, dialect) for name in self._chosen.names]
             self._numbers = sa.Table(
@@ -164,6 +167,75 @@ class SqlAlchemySink(TableSink):
         if self._engine is None:
             raise SinkError(f"{self._shown} is not connected: call initialize first")
         return self._engine
+
+    _type = " TYPE"
+
+    def quoted(self, name: str) -> str:
+        """As in the base class."""
+        return self._connected.dialect.identifier_preparer.quote(name)
+
+    @property
+    def _written(self) -> str:
+        """As in the base class; a schema before it has a name of its own."""
+        return ".".join(self.quoted(part) for part in self._table.split("."))
+
+    def _creation(self) -> str:
+        """The statement that makes the table, with types to be filled in."""
+        columns = [f"{self.quoted(name)}{self._type}" for name in self._chosen.names]
+        columns += [f"PRIMARY KEY ({', '.join(map(self.quoted, self._key))})"] if self._key else []
+        return f"CREATE TABLE {self._written} ({', '.join(columns)})"
+
+    def _found(self) -> Iterator[Column]:
+        """The columns of the table; of a database whose rules are not known here, none needs a value."""
+        import sqlalchemy as sa
+
+        is_postgres = self._connected.dialect.name == "postgresql"
+        is_strict = self._connected.dialect.name == "sqlite" or (is_postgres and not self._has_triggers())
+        for column in self._target.columns:
+            is_rowid = column.primary_key and isinstance(column.type, sa.Integer) and not is_postgres
+            filled = column.server_default, column.computed, column.identity
+            needs_value = not column.nullable and not is_rowid and all(found is None for found in filled)
+            yield Column(column.name, needs_value and is_strict, column.computed is not None)
+
+    def _has_triggers(self) -> bool:
+        """True if PostgreSQL calls functions for rows of the table, which may fill columns."""
+        import sqlalchemy as sa
+
+        query = (
+            "SELECT EXISTS "
+            "(SELECT FROM pg_trigger WHERE tgrelid = CAST(:name AS regclass) AND NOT tgisinternal)"
+        )
+        with self._connected.connect() as connection:
+            return bool(connection.execute(sa.text(query), {"name": self._written}).scalar())
+
+    def _relax(self, names: Sequence[str]) -> str:
+        if self._connected.dialect.name == "sqlite":
+            return ", or make the table anew with a DEFAULT for it, as SQLite cannot change that of a column"
+        if any(self._target.c[name].primary_key for name in names):
+            return ""
+        altered = (f"ALTER COLUMN {self.quoted(name)} DROP NOT NULL" for name in names)
+        return f", or have it need none (ALTER TABLE {self._written} {', '.join(altered)})"
+
+    def _check_key(self) -> None:
+        """See that the key is one in the table, where rows are put in place by ``ON CONFLICT``.
+
+        Raises:
+            SinkError: it is none.
+        """
+        import sqlalchemy as sa
+
+        if not self._key or self._connected.dialect.name not in ("postgresql", "sqlite"):
+            return
+        inspector, name, schema = sa.inspect(self._connected), self._target.name, self._target.schema
+        keys: list[Sequence[str | None]] = [inspector.get_pk_constraint(name, schema)["constrained_columns"]]
+        keys += [found["column_names"] for found in inspector.get_unique_constraints(name, schema)]
+        keys += [
+            found["column_names"]
+            for found in inspector.get_indexes(name, schema)
+            if found["unique"] and not any(key.endswith("_where") for key in found.get("dialect_options", {}))
+        ]
+        if not any({*self._key} == {*columns} for columns in keys):
+            raise SinkError(f"{self._shown}: {self._no_key}")
 
     def _make_numbers(self) -> None:
         """Make the table of numbers; several tasks may come to it at once."""

@@ -21,7 +21,7 @@ from framework.sinks.arrival import (
     refused,
 )
 from framework.sinks.sink import Row
-from framework.sinks.table_sink import NUMBERS, TableSink
+from framework.sinks.table_sink import NUMBERS, Column, TableSink
 
 if TYPE_CHECKING:
     import sqlite3
@@ -96,11 +96,12 @@ class SqliteSink(TableSink):
                 database.execute(
                     f"CREATE TABLE IF NOT EXISTS {NUMBERS} (part TEXT PRIMARY KEY, number INTEGER NOT NULL)"
                 )
-                found = database.execute(f"PRAGMA table_info({_quoted(self._table)})").fetchall()
+                found = database.execute(f"PRAGMA table_xinfo({_quoted(self._table)})").fetchall()
+                self._check_columns(self._column(*described) for described in found)
                 declared = {name: kind for _, name, kind, *_ in found}
-                self._check_columns(declared)
                 self._checks = [_unfit_real if _is_real(declared[name]) else _unfit for name in names]
                 self._check_key(database)
+                self._check_insert(database)
         self._longest = self._opened_database.getlimit(sqlite3.SQLITE_LIMIT_LENGTH)
 
     def encode(self, rows: Sequence[Row]) -> bytes:
@@ -185,6 +186,30 @@ class SqliteSink(TableSink):
             row = rows[len(rows) - length_hint(taken) - 1]
             raise RefusedRowError(f"{self._path}: {self._advised(error)}", row) from error
 
+    def _column(
+        self, _id: int, name: str, kind: str, not_null: int, default: object, key: int, hidden: int
+    ) -> Column:
+        """A column as SQLite describes it, by the name of its field, whose case does not matter."""
+        is_rowid = key == 1 and kind.upper() == "INTEGER"
+        written = next((one for one in self._chosen.names if one.lower() == name.lower()), name)
+        return Column(written, bool(not_null) and default is None and not is_rowid, hidden in (2, 3))
+
+    def _check_insert(self, database: sqlite3.Connection) -> None:
+        """See that SQLite takes rows there at all, as it does not of a view.
+
+        Raises:
+            sqlite3.Error: it does not.
+        """
+        statement = _statement(self._table, self._chosen.names, ())
+        database.execute(f"EXPLAIN {statement}", [None] * len(self._chosen.names))
+
+    def quoted(self, name: str) -> str:
+        """As in the base class."""
+        return _quoted(name)
+
+    def _relax(self, names: Sequence[str]) -> str:
+        return ", or make the table anew with a DEFAULT for it, as SQLite cannot change that of a column"
+
     def _check_key(self, database: sqlite3.Connection) -> None:
         """See that the key is one in the table, as SQLite cannot replace a row otherwise."""
         import sqlite3
@@ -197,10 +222,7 @@ class SqliteSink(TableSink):
                 [None] * len(self._chosen.names),
             )
         except sqlite3.OperationalError as error:
-            raise SinkError(
-                f"{self._path}: table {self._table!r} has no primary key or unique index on "
-                f"({', '.join(self._key)}): make one, or leave out key ({error})"
-            ) from None
+            raise SinkError(f"{self._path}: {self._no_key} ({error})") from None
 
     @contextmanager
     def _explained(self) -> Iterator[None]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -11,11 +12,23 @@ from framework.sinks.columns import Chosen
 from framework.sinks.sink import Row
 from framework.sinks.transactional import TransactionalSink
 from framework.topology import unknown
+from framework.topology.problems import did_you_mean
 
 NUMBERS = "viperstorm_applied"
 """The table of the numbers under which rows were applied last, one for each task of each sink."""
 ROWS_AT_ONCE = 10_000
 """Rows that are given to the database with one call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table that is there."""
+
+    name: str
+    needs_value: bool = False
+    """True if a row without a value of it is refused."""
+    is_computed: bool = False
+    """True if the table computes it, so that a row with a value of it is refused."""
 
 
 class TableSink(TransactionalSink):
@@ -99,24 +112,108 @@ class TableSink(TransactionalSink):
         return super().encode(self._chosen.of(rows))
 
     def _chunks(self, rows: Iterator[Row]) -> Iterator[Sequence[Row]]:
-        """Rows in the portions that the database gets; of those with one key, the last of a portion."""
+        """Rows in the portions that the database gets; of those with one key, the last of a portion.
+
+        Raises:
+            SinkError: they were staged for a column that the table has no more.
+        """
+        lost = [name for name in self._names if name.lower() not in self._there]
+        if lost:
+            raise SinkError(
+                f"table {self._table!r} has no {_columns(lost)}, which rows were staged for: add what is "
+                f"missing ({self._additions(lost)}), and run again"
+            )
         indices = [self._names.index(name) for name in self._names_of_key]
         while chunk := list(islice(rows, ROWS_AT_ONCE)):
             yield _last_of_each(chunk, indices) if indices else chunk
 
-    def _check_columns(self, found: Iterable[str]) -> None:
-        """See that the table has the columns that are written.
+    def _check_columns(self, found: Iterable[Column]) -> None:
+        """See that the table takes the columns that are written, and no others have to be.
+
+        Args:
+            found: all columns of the table.
 
         Raises:
-            SinkError: one is missing.
+            SinkError: one is missing, or is computed, or another one needs a value.
         """
-        names = list(found)
-        for name in self._chosen.names:
-            if name not in names:
-                raise SinkError(
-                    f"table {self._table!r}: {unknown('column', name, names)}; choose the fields that it has "
-                    "(columns=[...]), or add the column"
-                )
+        columns = {column.name: column for column in found}
+        self._there = {name.lower() for name in columns}
+        names = self._chosen.names
+        missing = [name for name in names if name not in columns]
+        if missing:
+            by_lower = {name.lower(): name for name in columns}
+            near = "".join(
+                f"; for {name!r} name the field {by_lower[name.lower()]!r}"
+                if name.lower() in by_lower
+                else did_you_mean(name, columns)
+                for name in missing
+            )
+            statements = self._additions([name for name in missing if name.lower() not in by_lower])
+            how = f"add what is missing ({statements})" if statements else "write them as the table does"
+            raise SinkError(
+                f"table {self._table!r} has no {_columns(missing)}, only {_listed(columns)}{near}: "
+                f"{how}{f', or {without}' if (without := self._without(missing)) else ''}"
+            )
+        computed = [name for name in names if columns[name].is_computed]
+        if computed:
+            raise SinkError(
+                f"table {self._table!r} computes its {_columns(computed)} itself: "
+                f"{self._without(computed) or 'name the field otherwise'}"
+            )
+        wanted = [name for name, column in columns.items() if column.needs_value and name not in names]
+        if wanted:
+            raise SinkError(
+                f"table {self._table!r} wants a value of its {_columns(wanted)} (NOT NULL, without a "
+                f"DEFAULT), and the sink writes {_listed(names)} alone: emit a field of that name"
+                f"{self._relax(wanted)}"
+            )
+
+    _type = ""
+    """What stands behind a new column's name."""
+    _there: Collection[str] = ()
+    """The columns that the table has, in lower case."""
+
+    def _additions(self, names: Sequence[str]) -> str:
+        """The statements that add columns to the table."""
+        add = f"ALTER TABLE {self._written} ADD COLUMN"
+        return "; ".join(f"{add} {self.quoted(name)}{self._type}" for name in names)
+
+    @property
+    def _no_key(self) -> str:
+        """A table without the key, in words, with the statement that makes it one."""
+        index = f"{self._table.rpartition('.')[2]}_{'_'.join(self._key)}"
+        listed = ", ".join(map(self.quoted, self._key))
+        return (
+            f"table {self._table!r} has no primary key or unique index on ({', '.join(self._key)}): make one "
+            f"(CREATE UNIQUE INDEX {self.quoted(index)} ON {self._written} ({listed})), or leave out key"
+        )
+
+    @property
+    def _written(self) -> str:
+        """The table's name in a statement."""
+        return self.quoted(self._table)
+
+    def quoted(self, name: str) -> str:
+        """A name as the database writes it."""
+        raise NotImplementedError
+
+    def _relax(self, names: Sequence[str]) -> str:
+        """How else columns come to need no value, in words behind a comma; empty if they cannot."""
+        raise NotImplementedError
+
+    def _without(self, names: Sequence[str]) -> str:
+        """The option by which some columns are left out, in words; empty if that cannot be."""
+        others = [name for name in self._chosen.names if name not in names]
+        can_be = others and not {*self._key} & {*names}
+        return f"leave out the field: columns={others!r}" if can_be else ""
+
+
+def _columns(names: Sequence[str]) -> str:
+    return f"column{'s' * (len(names) > 1)} {_listed(names)}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(map(repr, names)) or "none"
 
 
 def _last_of_each(rows: Sequence[Row], indices: Sequence[int]) -> Sequence[Row]:

@@ -24,7 +24,7 @@ class StreamBuilder:
 
     Each step is a bolt of its own, which ``viper graph`` shows. Functions are called with the values of a
     tuple, one argument for each field. A function at the level of a module runs in any worker; a lambda, or
-    one within another function, in this process only.
+    one within another function, on worker processes only where cloudpickle is installed.
     """
 
     def __init__(self) -> None:

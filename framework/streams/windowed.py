@@ -1,6 +1,7 @@
 """Bolts that call functions for the windows of each key, as operators over windows (O+).
 
-Each takes the form of its windows as keywords: `size` and perhaps `advance`, durations such as ``10s``; or
+Each takes the form of its windows as keywords: `size` and perhaps `advance`, durations such as ``10s``, and
+perhaps an `offset`, and a `zone` such as ``Europe/Berlin`` whose days, weeks or months they are (``1d``); or
 `gap`, of sessions; or `count` and perhaps `slide`, of windows of so many tuples with one key. In YAML:
 
     - id: "totals"
@@ -17,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from framework.components import APlus
 from framework.streams.functions import Function, found
@@ -43,6 +45,8 @@ class WindowStep(APlus):
         fields: names of the values that are emitted.
         size: how long a window is.
         advance: from the start of one window to that of the next; as long as a window, if None.
+        offset: how much later than at the multiples of this windows start; or earlier, if it is below 0.
+        zone: the zone whose days, weeks or months size and advance are; UTC, if None.
         gap: the time without a tuple that ends a session.
         count: how many tuples a window has.
         slide: from the first tuple of one window to that of the next; as many as a window has, if None.
@@ -60,6 +64,8 @@ class WindowStep(APlus):
         *,
         size: timedelta | int | str | None = None,
         advance: timedelta | int | str | None = None,
+        offset: timedelta | int | str | None = None,
+        zone: str | ZoneInfo | None = None,
         gap: timedelta | int | str | None = None,
         count: int | None = None,
         slide: int | None = None,
@@ -71,10 +77,16 @@ class WindowStep(APlus):
                 "expected one form of windows: size and perhaps advance, gap, or count and perhaps slide; "
                 f"found {', '.join(given) or 'none'}"
             )
+        if size is None and (offset is not None or zone is not None):
+            raise ValueError(f"expected offset and zone with size alone, found {given[0]}")
         if not 0 < width <= len(inputs):
             raise ValueError(f"width is {width!r}: expected 1 to {len(inputs)}, the number of inputs")
         super().__init__(
-            size if count is None else Tuples(count), advance if slide is None else Tuples(slide), gap=gap
+            size if count is None else Tuples(count),
+            advance if slide is None else Tuples(slide),
+            offset=offset,
+            zone=zone,
+            gap=gap,
         )
         self._fields = tuple(fields)
         self._width = width

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -123,6 +124,7 @@ def _seen(watch: RunWatch, request: Request) -> Mapping[str, Any]:
         "to_go_s": watch.to_go_s,
         "snapshot": snapshot,
         "rates": as_rates(last),
+        "holds": None if last.holds is None else {**asdict(last.holds), "told": last.holds.told},
         "samples": watch.samples_behind(int(since) if since.isdecimal() else 0),
     }
 

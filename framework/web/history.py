@@ -27,6 +27,8 @@ class Done:
     """Seconds of work of its tasks; they go on where a worker process has begun anew."""
     times: Counts = ()
     """How long its tuples took; they go on likewise."""
+    waited_s: float = 0.0
+    """Those of `busy_s` in which its tasks did not compute."""
 
     def since(self, before: Done) -> Done:
         """What it has done in between."""
@@ -37,6 +39,7 @@ class Done:
             self.failed - before.failed,
             self.busy_s - before.busy_s,
             since(before.times, self.times),
+            self.waited_s - before.waited_s,
         )
 
 
@@ -88,9 +91,10 @@ class History:
         return {id: done.since(earliest.components.get(id, Done())) for id, done in now.components.items()}
 
     def _done(self, before: Done, now: ComponentSnapshot) -> Done:
-        busy_s, times = before.busy_s, before.times
+        busy_s, waited_s, times = before.busy_s, before.waited_s, before.times
         for task in now.tasks:
             earlier = self._tasks.get(task.id)
             busy_s += task.worked_since(earlier)
+            waited_s += task.waited_since(earlier)
             times = added((times, task.times_since(earlier)))
-        return Done(now.emitted, now.processed, now.acked, now.failed, busy_s, times)
+        return Done(now.emitted, now.processed, now.acked, now.failed, busy_s, times, waited_s)

@@ -77,17 +77,21 @@ class RunCollector(Collector):
         """What goes on where a worker process has begun anew, and would go back if tasks were added up."""
         labels = ("topology", "component", "role")
         done, rates = self._watch.history.total, self._watch.last.rates
-        busy = CounterMetricFamily(_PREFIX + "busy_seconds", "Time for which tasks worked.", labels=labels)
-        capacity = _gauge("capacity_ratio", "Share of time for which its busiest task worked.", labels)
+        busy = CounterMetricFamily(_PREFIX + "busy_seconds", "Time of the turns of tasks.", labels=labels)
+        waited = CounterMetricFamily(
+            _PREFIX + "waited_seconds", "Part of it in which they did not compute, but waited.", labels=labels
+        )
+        capacity = _gauge("capacity_ratio", "Share of time for which its busiest task can no more.", labels)
         histogram = HistogramMetricFamily(_PREFIX + "tuple_seconds", _TUPLE_SECONDS, labels=labels)
         for each in components:
             named, counts = (topology, each.id, each.role), done[each.id].times
             busy.add_metric(named, done[each.id].busy_s)
+            waited.add_metric(named, done[each.id].waited_s)
             if each.id in rates:
                 capacity.add_metric(named, rates[each.id].capacity)
             total_s = sum(bound_s(bucket) * count for bucket, count in counts)
             histogram.add_metric(named, _buckets(counts), total_s)
-        yield from (busy, capacity, histogram)
+        yield from (busy, waited, capacity, histogram)
 
     def _about(self) -> Metric:
         description = self._watch.description

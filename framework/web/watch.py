@@ -14,7 +14,7 @@ from typing import Any
 from framework.checkpoints.control import ask
 from framework.checkpoints.lock import is_locked
 from framework.errors import SuspendError, ViperError
-from framework.observing import ComponentRates, Recent, RunDescription, RunSnapshot
+from framework.observing import Bottleneck, ComponentRates, Recent, RunDescription, RunSnapshot, bottleneck
 from framework.web.history import History
 
 PERIOD_S = 1.0
@@ -69,6 +69,11 @@ class Look:
     snapshot: RunSnapshot
     rates: Mapping[str, ComponentRates]
     """By component; empty where there is nothing to compare with."""
+
+    @property
+    def holds(self) -> Bottleneck | None:
+        """The component that the run has to wait for, if there is one."""
+        return bottleneck(self.snapshot, self.rates)
 
 
 class RunWatch:

@@ -58,6 +58,8 @@ class WindowContents:
 
     def __init__(self, spec: WindowSpec, *, partial: bool = False, lateness_us: int = 0) -> None:
         self.spec = spec
+        if spec.slide_us is not None:
+            self._grid = spec.grid()
         self._partial = partial
         self._lateness_us = lateness_us
         self.rows: list[Any] = []
@@ -90,7 +92,7 @@ class WindowContents:
         """Whether a tuple that has just come belongs to any window: there may be gaps between windows."""
         spec = self.spec
         if spec.length_us is not None and spec.slide_us is not None:
-            return time_us > _end_from(time_us, spec.slide_us) - spec.length_us
+            return time_us > self._grid.start_to(self._grid.end_from(time_us))
         if spec.length_count is not None and spec.slide_count is not None and not self._partial:
             return (self.marks.count - 1) % spec.slide_count >= spec.slide_count - spec.length_count
         return True
@@ -142,10 +144,12 @@ class WindowContents:
         assert spec.length_us is not None
         if spec.slide_us is None:
             since_us = times[-1] - spec.length_us if times else None
+        elif marks.passed_us is None:
+            since_us = None
         else:
-            since_us = None if marks.passed_us is None else marks.passed_us + spec.slide_us - spec.length_us
-            if since_us is not None and self._lateness_us and times:
-                since_us = min(since_us, times[-1] - self._lateness_us - spec.length_us)
+            since_us = self._grid.start_to(marks.passed_us + 1)
+            if self._lateness_us and times:
+                since_us = min(since_us, self._grid.start_to(times[-1] - self._lateness_us))
         return marks.first + (0 if since_us is None else bisect_right(times, since_us))
 
     # -- windows that end at a time
@@ -158,18 +162,18 @@ class WindowContents:
             return None
         if spec.gap_us is not None:
             return times[-1] + spec.gap_us if len(times) > undone else None
-        assert spec.slide_us is not None
-        least = None if marks.passed_us is None else marks.passed_us + spec.slide_us
+        grid = self._grid
+        least = None if marks.passed_us is None else grid.end_from(marks.passed_us + 1)
         if spec.length_us is None:  # else it would fire for ever where no tuple comes
-            return _at_least(_end_from(times[undone], spec.slide_us), least) if len(times) > undone else None
-        end = _at_least(_end_from(times[0], spec.slide_us), least) if times else None
+            return _at_least(grid.end_from(times[undone]), least) if len(times) > undone else None
+        end = _at_least(grid.end_from(times[0]), least) if times else None
         while end is not None:
-            index = bisect_right(times, end - spec.length_us)
+            index = bisect_right(times, grid.start_to(end))
             if index == len(times):
                 return None
             if times[index] <= end:
                 break
-            end = _end_from(times[index], spec.slide_us)
+            end = grid.end_from(times[index])
         return end
 
     def is_over(self, end_us: int, time_us: int) -> bool:
@@ -180,8 +184,7 @@ class WindowContents:
         """A time up to which no window fires before an input, if the next input is at a certain time."""
         spec, end = self.spec, self.next_end()
         if spec.gap_us is None:
-            assert spec.slide_us is not None
-            return _end_from(time_us, spec.slide_us)
+            return self._grid.end_from(time_us)
         reach = time_us + spec.gap_us
         return (reach if end is None else min(reach, end)) - 1
 
@@ -193,7 +196,7 @@ class WindowContents:
         end = self.next_end()
         if self.spec.slide_us is None:
             return end
-        following = _end_from(time_us, self.spec.slide_us)
+        following = self._grid.end_from(time_us)
         return following if end is None else min(end, following)
 
     def window_to(self, end_us: int) -> TupleWindow:
@@ -206,8 +209,7 @@ class WindowContents:
         marks.passed_us = end_us
         if spec.length_count is not None:
             return self._fired(max(behind - spec.length_count, 0), behind, None, end_us)
-        assert spec.length_us is not None
-        start = end_us - spec.length_us
+        start = self._grid.start_to(end_us)
         return self._fired(bisect_right(times, start), behind, start, end_us)
 
     # -- late tuples
@@ -226,8 +228,11 @@ class WindowContents:
         spec, marks = self.spec, self.marks
         if spec.length_us is None or spec.slide_us is None:
             return None
-        least = max(_end_from(time_us, spec.slide_us), _end_from(now_us - self._lateness_us, spec.slide_us))
-        ends = range(least, time_us + spec.length_us, spec.slide_us)
+        grid, ends = self._grid, list[int]()
+        end = max(grid.end_from(time_us), grid.end_from(now_us - self._lateness_us))
+        while grid.start_to(end) < time_us:
+            ends.append(end)
+            end = grid.end_from(end + 1)
         if not ends:
             return None
         index = bisect_right(self.times, time_us)
@@ -235,17 +240,16 @@ class WindowContents:
         self.rows = [*self.rows[:index], row, *self.rows[index:]]
         self.times = [*self.times[:index], time_us, *self.times[index:]]
         marks.count += 1
-        marks.passed_us = _at_least(_end_from(now_us, spec.slide_us) - spec.slide_us, marks.passed_us)
+        marks.passed_us = _at_least(grid.end_before(now_us), marks.passed_us)
         marks.done += time_us <= marks.passed_us
         if marks.shown_us is not None:
             since, until = marks.shown
-            before = time_us <= marks.shown_us - spec.length_us
+            before = time_us <= grid.start_to(marks.shown_us)
             marks.shown = since + before, until + (time_us <= marks.shown_us)
         return [self._updated(end, index) for end in ends if end < now_us]
 
     def _updated(self, end_us: int, late: int) -> TupleWindow:
-        assert self.spec.length_us is not None
-        start = end_us - self.spec.length_us
+        start = self._grid.start_to(end_us)
         bounds = bisect_right(self.times, start), bisect_right(self.times, end_us)
         return TupleWindow(self.rows, bounds, bounds, start, end_us, late)
 
@@ -292,11 +296,6 @@ class WindowContents:
         marks.done = marks.first + behind
         marks.shown, marks.shown_us = (marks.first + first, marks.done), end
         return made
-
-
-def _end_from(time_us: int, slide_us: int) -> int:
-    """The first end at a time or behind it."""
-    return -(-time_us // slide_us) * slide_us
 
 
 def _at_least(end: int, least: int | None) -> int:

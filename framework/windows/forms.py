@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 from framework.state.kept import Kept
-from framework.windows.key_state import OpenKeyWindows, first_start
+from framework.windows.grids import first_start
+from framework.windows.key_state import OpenKeyWindows
 from framework.windows.key_window import KeyWindow
 from framework.windows.state import BEHIND_TIME
 
@@ -45,9 +46,6 @@ class Form:
     def __init__(self, windows: OpenKeyWindows, operator: Operator) -> None:
         self._windows = windows
         self._operator = operator
-        spec = windows.spec
-        self._size = spec.length_us or spec.length_count or 0
-        self._advance = spec.slide_us or spec.slide_count or 0
 
     def take(self, kept: Kept, tup: Any, rows: list[Sequence[Any]]) -> None:
         """Take the tuple in process into windows of its key.
@@ -111,19 +109,16 @@ class Multi(Form):
         if time_us >= BEHIND_TIME:
             self._take_behind_time(kept, tup, rows)
             return
-        start = self._windows.first_start(time_us)
-        while start <= time_us:
-            window = windows.get(start) or self._make(kept, start, start + self._size, time_us)
+        for start, end in self._windows.grid.windows_at(time_us):
+            window = windows.get(start) or self._make(kept, start, end, time_us)
             self._update(window, time_us, tup, rows)
-            start += self._advance
 
     def take_late(
         self, kept: Kept, tup: Any, time_us: int, now_us: int, rows: list[Sequence[Any]]
     ) -> bool:
         """As in the base class: windows that are over, and kept for such tuples, are put out once more."""
         windows, is_taken = kept.value.by_start, False
-        for start in range(self._windows.first_start(time_us), time_us + 1, self._advance):
-            end = start + self._size
+        for start, end in self._windows.grid.windows_at(time_us):
             if end + self._windows.lateness_us <= now_us:
                 continue
             is_taken, is_over = True, end <= now_us
@@ -144,13 +139,13 @@ class Single(Form):
         if time_us >= BEHIND_TIME:
             self._take_behind_time(kept, tup, rows)
         else:
-            self._take_at(kept, tup, time_us, self._windows.first_start(time_us), rows)
+            self._take_at(kept, tup, time_us, self._windows.grid.first_start(time_us), rows)
 
     def take_late(
         self, kept: Kept, tup: Any, time_us: int, now_us: int, rows: list[Sequence[Any]]
     ) -> bool:
         """As in the base class."""
-        start = self._windows.first_start(max(time_us, now_us))
+        start = self._windows.grid.first_start(max(time_us, now_us))
         return self._take_at(kept, tup, time_us, start, rows)
 
     def _take_at(
@@ -161,36 +156,52 @@ class Single(Form):
         if time_us < least:
             return False
         if window is None:
-            window = self._make(kept, start, start + self._size, time_us)
+            window = self._make(kept, start, self._windows.grid.end_of(start), time_us)
         self._update(window, time_us, tup, rows)
         return True
 
     def end(self, kept: Kept, window: KeyWindow) -> Rows:
         """As in the base class; the window slides on if any of its tuples stays in it."""
-        rows = [*(self._operator.output(window) or ())]
-        start = window.start + self._advance
-        if start <= window.last and window.end < BEHIND_TIME:
+        rows, end, grid = [*(self._operator.output(window) or ())], window.end, self._windows.grid
+        while (start := self._next_start(window)) is not None:
             window.state = self._operator.slide(window)
-            window.start, window.end = start, window.end + self._advance
-            self._windows.put(kept, window)
+            window.start, window.end = start, grid.end_of(start)
+            if window.end > end:
+                self._windows.put(kept, window)
+                break
+            rows += self._operator.output(window) or ()
         return rows
-
 
     def end_all(self, ended: Sequence[tuple[Kept, KeyWindow]], emit: Emit) -> None:
         """As in the base class; those slide on of which any tuple stays."""
-        output, slide, advance = self._operator.output, self._operator.slide, self._advance
+        output, slide, grid = self._operator.output, self._operator.slide, self._windows.grid
         left, gone = [], []
         for pair in ended:
-            window = pair[1]
+            kept, window = pair
             for row in output(window) or ():
                 emit(row)
-            if window.start + advance <= window.last and window.end < BEHIND_TIME:
+            while (start := self._next_start(window)) is not None:
                 window.state = slide(window)
-                left.append(pair)
+                if grid.end_of(start) > window.end:
+                    left.append(pair)
+                    break
+                self._windows.move(kept, window, start)
+                for row in output(window) or ():
+                    emit(row)
             else:
                 gone.append(pair)
         self._windows.end(gone)
-        self._windows.slide(left, advance)
+        self._windows.slide(left)
+
+    def _next_start(self, window: KeyWindow) -> int | None:
+        """The start of the next window, if any tuple stays in it.
+
+        It ends when this one does where the zone of the windows has left out a day: then it has ended, too.
+        """
+        if window.end >= BEHIND_TIME:
+            return None
+        start = self._windows.grid.next_start(window.start)
+        return start if start <= window.last else None
 
 
 class Sessions(Form):
@@ -236,10 +247,12 @@ class Counted(Form):
     def take(self, kept: Kept, tup: Any, rows: list[Sequence[Any]]) -> None:
         """As in the base class."""
         windows: dict[int, KeyWindow] = kept.value.by_start
+        size, advance = self._windows.spec.length_count, self._windows.spec.slide_count
+        assert size is not None and advance is not None
         number = kept.value.count
         kept.value.count += 1
-        for start in range(max(first_start(number, self._size, self._advance), 0), number + 1, self._advance):
-            window = windows.get(start) or self._make(kept, start, start + self._size, number)
+        for start in range(max(first_start(number, size, advance), 0), number + 1, advance):
+            window = windows.get(start) or self._make(kept, start, start + size, number)
             self._update(window, number, tup, rows)
             if number + 1 == window.end:
                 self._windows.drop(kept, window)

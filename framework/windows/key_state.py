@@ -17,8 +17,9 @@ from framework.state.declaration import PickledState
 from framework.state.kept import Kept, KeptValues
 from framework.windows.due import Due
 from framework.windows.endings import Ending, Endings
+from framework.windows.grids import Grid
 from framework.windows.key_window import KeyWindow, KeyWindows, unpacked
-from framework.windows.spec import LATENESS_MS, OFFSET_MS, PARTIAL, TIME_FIELD, WindowSpec
+from framework.windows.spec import LATENESS_MS, PARTIAL, TIME_FIELD, WindowSpec
 from framework.windows.state import BEHIND_TIME
 from viper.addressed import VALUES
 from viper.hashing import group_of_hash, stable_hash
@@ -54,8 +55,8 @@ class OpenKeyWindows:
         self.spec: WindowSpec
         self.lateness_us = 0
         """How long a window is kept behind its end."""
-        self.offset_us = 0
-        """How much later than the multiples of an advance windows start."""
+        self.grid: Grid
+        """The bounds of windows by time that come every so much."""
         self._takes_late = False
         """Whether tuples are told from late ones."""
         self._fires_rest = False
@@ -80,7 +81,8 @@ class OpenKeyWindows:
         """
         self.spec = spec
         self.lateness_us = round(min(conf[LATENESS_MS] * 1000, BEHIND_TIME))
-        self.offset_us = round(conf[OFFSET_MS] * 1000)
+        if spec.slide_us is not None:
+            self.grid = spec.grid()
         self._takes_late = conf[TIME_FIELD] is not None
         self._fires_rest = conf[PARTIAL]
         self._is_open = True
@@ -244,14 +246,7 @@ class OpenKeyWindows:
         spec = self.spec
         if spec.gap_us is not None:  # that of a late tuple may end any time now
             return time_us + (1 if self._takes_late else spec.gap_us)
-        assert spec.length_us is not None
-        return self.first_start(time_us) + spec.length_us
-
-    def first_start(self, time_us: int) -> int:
-        """The start of the first window by time that ends behind a time; see `first_start`."""
-        spec = self.spec
-        assert spec.length_us is not None and spec.slide_us is not None
-        return first_start(time_us - self.offset_us, spec.length_us, spec.slide_us) + self.offset_us
+        return self.grid.end_of(self.grid.first_start(time_us))
 
     def next_due(self, time_us: int | None) -> Due | None:
         """The windows to fire next, where no tuple comes before a time, in the order of ends and groups.
@@ -332,25 +327,31 @@ class OpenKeyWindows:
         else:
             self.drop(kept, window)
 
-    def slide(self, windows: Iterable[tuple[Kept, KeyWindow]], advance_us: int) -> None:
+    def slide(self, windows: Iterable[tuple[Kept, KeyWindow]]) -> None:
         """Windows that have ended together slide on, in their order; this is not taken back.
 
         Args:
             windows: windows of one key group and of one end, with the states that they go on with.
-            advance_us: how far.
         """
-        ending: Ending | None = None
-        keep, mark = self._values.keep, self._values.mark
+        ending, end_us = Ending(), None
+        keep, mark, grid = self._values.keep, self._values.mark, self.grid
         for kept, window in windows:
             by_start = kept.value.by_start
             del by_start[window.start]
-            window.start += advance_us
-            window.end += advance_us
+            window.start = grid.next_start(window.start)
+            window.end = grid.end_of(window.start)
             by_start[window.start] = window
             mark(keep(kept))
-            if ending is None:
-                ending = self._endings.of(window.end, kept.value.group)
+            if window.end != end_us:
+                end_us = window.end
+                ending = self._endings.of(end_us, kept.value.group)
             ending[window.number] = window.key
+
+    def move(self, kept: Kept, window: KeyWindow, start_us: int) -> None:
+        """A window that ends now is the next one, which ends now as well; this is not taken back."""
+        del kept.value.by_start[window.start]
+        window.start = start_us
+        kept.value.by_start[start_us] = window
 
     def end(self, windows: Iterable[tuple[Kept, KeyWindow]]) -> None:
         """Windows that have ended are kept no longer; this is not taken back."""
@@ -388,9 +389,3 @@ class OpenKeyWindows:
     def forget(self) -> None:
         """As `DirtyHandle.forget`."""
         self._values.forget()
-
-
-def first_start(time_us: int, size_us: int, advance_us: int) -> int:
-    """The start of the first window, of those that start at the multiples of `advance_us`, that ends behind a
-    time; the time may lie before that start, where windows have gaps between them."""
-    return ((time_us - size_us) // advance_us + 1) * advance_us

@@ -12,7 +12,6 @@ from typing import Any
 
 from framework.state.kept import Kept
 from framework.windows.aggregates.folding import Folding, PaneFolding
-from framework.windows.aggregates.panes import pane_of
 from framework.windows.key_state import NamedKey, OpenKeyWindows
 from framework.windows.key_window import KeyWindow
 
@@ -33,23 +32,19 @@ class Stretches:
     def __init__(self, windows: OpenKeyWindows, folding: Folding) -> None:
         self._windows = windows
         self._folding = folding
-        spec = windows.spec
-        assert spec.length_us is not None and spec.slide_us is not None
-        self._size_us = spec.length_us
-        self._pane_us = pane_of(spec.length_us, spec.slide_us)
+        self._grid = windows.grid
         self._slides = isinstance(folding, PaneFolding)
 
     def end(self, first: int, count: int, time_at: TimeAt) -> int:
         """The index behind the last of so many tuples in the same pane as the first one."""
-        offset_us = self._windows.offset_us
-        end_us = ((time_at(first) - offset_us) // self._pane_us + 1) * self._pane_us + offset_us
+        end_us = self._grid.pane_until(time_at(first))
         if time_at(count - 1) < end_us:
             return count
         return bisect_left(range(count), end_us, first, key=time_at)
 
     def found(self, keys: Iterable[NamedKey], time_us: int) -> list[Found]:
         """The windows of keys that tuples of a time come to."""
-        start, find = self._windows.first_start(time_us), self._windows.of_named
+        start, find = self._grid.first_start(time_us), self._windows.of_named
         found: list[Found] = []
         for key in keys:
             kept = find(key)
@@ -75,12 +70,12 @@ class Stretches:
             lasts: the time of the last of these.
             time_us: the time of any of them.
         """
-        start, put = self._windows.first_start(time_us), self._folding.put
+        start, put = self._grid.first_start(time_us), self._folding.put
+        end = self._grid.end_of(start)
         for (kept, window), acc, last_us in zip(found, accs, lasts, strict=True):
             if kept is None:
                 continue
             if window is None:
-                end = start + self._size_us
                 window = self._windows.make(kept, start, end, last_us, self._folding.create())
             window.last = last_us
             put(window, time_us, acc)
@@ -88,6 +83,4 @@ class Stretches:
 
 def folds_stretches(windows: OpenKeyWindows, folding: Folding) -> bool:
     """Whether each tuple of a stretch belongs to one accumulator, that of its key."""
-    spec = windows.spec
-    tumbles = spec.length_us is not None and spec.length_us == spec.slide_us
-    return not windows.lateness_us and (tumbles or isinstance(folding, PaneFolding))
+    return not windows.lateness_us and (windows.spec.tumbles or isinstance(folding, PaneFolding))

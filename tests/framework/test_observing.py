@@ -8,7 +8,14 @@ from dataclasses import replace
 import pytest
 
 from framework.errors import ViperError
-from framework.observing import ComponentSnapshot, Recent, RunSnapshot, TaskSnapshot, rates_between
+from framework.observing import (
+    ComponentSnapshot,
+    Recent,
+    RunSnapshot,
+    TaskSnapshot,
+    bottleneck,
+    rates_between,
+)
 
 
 def component(id: str = "split", **values: object) -> ComponentSnapshot:
@@ -59,6 +66,51 @@ def test_tasks_that_stand_by_are_not_idle() -> None:
 def test_a_spout_is_measured_by_what_it_emits() -> None:
     before, now = (component(role="spout", emitted=count, processed=7) for count in (0, 50))
     assert rates_between(snapshot(0, before), snapshot(2, now))["split"].rate == 25.0
+
+
+def waiting(at_s: float, busy_s: float, waited_s: float) -> tuple[TaskSnapshot, ...]:
+    return (TaskSnapshot(0, busy_s, at_s, waited_s=waited_s),)
+
+
+def test_a_bolt_that_waits_has_no_time_left_and_a_spout_has() -> None:
+    before, now = waiting(0, 1.0, 1.0), waiting(2, 2.9, 2.7)
+    rates = rates_between(
+        snapshot(0, component("ask", tasks=before), component("source", role="spout", tasks=before)),
+        snapshot(2, component("ask", tasks=now), component("source", role="spout", tasks=now)),
+    )
+    for found in rates.values():
+        assert (found.busy, found.waiting) == (pytest.approx(0.1), pytest.approx(0.85))
+        assert found.idle == pytest.approx(0.05)
+    assert rates["ask"].capacity == pytest.approx(0.95)
+    assert rates["source"].capacity == pytest.approx(0.1)
+
+
+def test_the_one_at_its_limit_is_named_and_a_waiting_spout_never() -> None:
+    def named(**busy: tuple[str, float, float]) -> tuple[str, bool] | None:
+        before, now = (
+            snapshot(
+                at_s,
+                *(
+                    component(id, role=role, tasks=waiting(at_s, at_s * busy_s, at_s * waited_s))
+                    for id, (role, busy_s, waited_s) in busy.items()
+                ),
+            )
+            for at_s in (1.0, 2.0)
+        )
+        found = bottleneck(now, rates_between(before, now))
+        return None if found is None else (found.component, found.waits)
+
+    assert named(source=("spout", 0.99, 0.95), ask=("bolt", 0.5, 0.0)) is None
+    assert named(source=("spout", 0.99, 0.95), ask=("bolt", 0.92, 0.9)) == ("ask", True)
+    assert named(source=("spout", 0.99, 0.0), ask=("bolt", 0.92, 0.9)) == ("source", False)
+    assert named(split=("bolt", 0.95, 0.4), ask=("bolt", 0.92, 0.9)) == ("split", False)
+    assert bottleneck(snapshot(1, component()), {}) is None
+
+
+def test_what_was_waited_begins_anew_with_the_process() -> None:
+    before, now = waiting(1, 40.0, 30.0), waiting(2, 0.25, 0.2)
+    rates = rates_between(snapshot(1, component(tasks=before)), snapshot(2, component(tasks=now)))["split"]
+    assert (rates.busy, rates.waiting) == (pytest.approx(0.05), pytest.approx(0.2))
 
 
 def test_nothing_has_moved() -> None:

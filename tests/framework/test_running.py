@@ -286,9 +286,12 @@ exec(compile(cell, "<cell 1>", "exec"), globals())
 """Runs a cell as notebooks do: in the main module, which has no file, and with lines that tracebacks show."""
 
 
+WITHOUT_CLOUDPICKLE = "import sys; sys.modules['cloudpickle'] = None\n"
+
+
 def test_what_stands_in_a_notebook_runs_without_worker_processes() -> None:
     assert python("-c", CELL, stdin=TOPOLOGY + CALL).stdout == ROWS
-    ran = python("-c", CELL, stdin=TOPOLOGY + WITH_PROCESSES)
+    ran = python("-c", CELL, stdin=WITHOUT_CLOUDPICKLE + TOPOLOGY + WITH_PROCESSES)
     assert (ran.returncode, ran.stdout) == (1, "")
     assert "the class __main__.Numbers, which another process cannot import" in ran.stderr
 
@@ -302,7 +305,7 @@ def test_what_is_typed_in_runs() -> None:
     typed = TOPOLOGY.replace('"]\n\n', '"]\n').replace("\nclass", "\n\nclass") + "\n" + CALL
     ran = python("-i", "-q", stdin=typed)
     assert ran.stdout == ROWS
-    ran = python("-", stdin=TOPOLOGY + WITH_PROCESSES)
+    ran = python("-", stdin=WITHOUT_CLOUDPICKLE + TOPOLOGY + WITH_PROCESSES)
     assert (ran.returncode, ran.stdout) == (1, "")
     assert "the class __main__.Numbers, which another process cannot import" in ran.stderr
 

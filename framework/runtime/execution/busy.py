@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from framework.runtime.execution.cpu_times import CpuTimes
+from framework.runtime.execution.waiting import WaitedTimes
 from framework.runtime.tasks.task import Task
 
 
@@ -25,6 +26,7 @@ class BusyTimes:
         self._current: tuple[Task | None, float] = None, 0.0
         """The task that the executor works for, and since when, as monotonic time in seconds."""
         self._cpu = cpu
+        self._waited = WaitedTimes(cpu.delayed_s)
 
     def begin(self, now: float) -> None:
         """Begin the run at a monotonic time in seconds."""
@@ -58,6 +60,11 @@ class BusyTimes:
         self._current = None, now
         self._cpu.settle(now)
 
+    def end(self, now: float) -> None:
+        """The run is over at a monotonic time in seconds, and with it, maybe, the thread."""
+        self.rest(now)
+        self._cpu.end()
+
     def seconds(self, now: float) -> Mapping[Task, float]:
         """The seconds of each task up to a monotonic time, those of the turn that goes on included.
 
@@ -68,3 +75,17 @@ class BusyTimes:
             task: spent + (max(now - since, 0.0) if task is current else 0.0)
             for task, spent in self._seconds.items()
         }
+
+    def waited(self, now: float, others_s: float) -> Mapping[Task, float]:
+        """The seconds of its turns in which each task did not compute; from any thread.
+
+        Args:
+            now: the monotonic time in seconds.
+            others_s: CPU seconds of all other executors of the process.
+        """
+        current, since = self._current
+        busy = self.seconds(now)
+        used = {task: task.context.counters.costs.cpu_s for task in busy}
+        if current is not None:
+            used[current] += self._cpu.used_since(since, now)
+        return self._waited.look(busy, used, others_s)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+from framework.runtime.execution.waiting import ThreadClock
 from framework.runtime.tasks.task import Task
 
 WINDOW_S: Final = 0.001
@@ -36,6 +37,8 @@ class CpuTimes:
         """When, as monotonic time in seconds."""
         self._window: dict[Task, float] = {}
         """The tasks that had turns since then, with their seconds; all others are the executor's own."""
+        self.thread: ThreadClock | None = None
+        """That of the executor's thread while it runs."""
 
     def begin(self, now_s: float) -> None:
         """Forget what the thread has done so far.
@@ -45,6 +48,25 @@ class CpuTimes:
         """
         self._window.clear()
         self._read_ns, self._read_at_s = self._clock_ns(), now_s
+        self.thread = ThreadClock()
+
+    def delayed_s(self) -> float:
+        """Seconds for which the thread was ready and had no processor, since it was made; from any thread."""
+        return 0.0 if self.thread is None else self.thread.delayed_s()
+
+    def end(self) -> None:
+        """The executor's thread runs no more."""
+        if self.thread is not None:
+            self.thread.stop()
+
+    def used_since(self, since_s: float, now_s: float) -> float:
+        """The CPU seconds of a turn that has begun at a time and goes on; from any thread."""
+        read_ns, read_at_s = self._read_ns, self._read_at_s
+        found_ns = None if self.thread is None else self.thread.cpu_ns()
+        used_s = max((found_ns or read_ns) - read_ns, 0) / 1e9
+        whole_s = now_s - read_at_s
+        share = min(max(now_s - since_s, 0.0) / whole_s, 1.0) if whole_s > 0 else 0.0
+        return share * used_s
 
     def spent(self, task: Task, seconds: float, now_s: float) -> None:
         """Note that so many seconds up to now were spent for a task."""

@@ -133,7 +133,7 @@ class Executor:
                 raise self._failure from self._failure.__cause__
             self.undrained = True
         finally:
-            self.busy.rest(time.monotonic())
+            self.busy.end(time.monotonic())
 
     @property
     def cpu_s(self) -> float:

@@ -61,6 +61,8 @@ class Host:
     """The class of the tuples that the component receives."""
     on_error = OnError.STOP
     """The reaction when the component raises, where the configuration leaves that open."""
+    computes_here = True
+    """Whether what the component computes is computed by its task's thread."""
     restart_tries: int | None = TRIES
     """Restarts of the component within a window, where the configuration leaves that open; None for any
     number."""

@@ -114,6 +114,9 @@ class ExecutorStatistics:
     """For each of its tasks how long its tuples took (`framework.observing.times`)."""
     number: int = 0
     """Its number among all executors of the run, from 0."""
+    waited_s: Sequence[float] = ()
+    """For each of its tasks the seconds of its turns in which it did not compute: it slept, or waited for
+    others."""
 
     def after(self, earlier: ExecutorStatistics) -> ExecutorStatistics:
         """The same with the turns, rests and CPU time of the executor that it has replaced.

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from framework.config import Settings
 from framework.errors import WorkerError
@@ -18,7 +21,7 @@ from framework.runtime.workers import main as child
 from framework.runtime.workers.handle import WorkerHandle
 from framework.runtime.workers.messages import Handles, TakePlace, current_levels
 from framework.runtime.workers.server import current_server, note_for_server
-from framework.runtime.workers.shipping import NO_PLACE, Job, pack
+from framework.runtime.workers.shipping import NO_PLACE, Job, PackedPlan, pack, pack_plan
 from framework.runtime.workers.standby import StandbyPool, Started
 from framework.runtime.workers.starting import SCARCE, ServerEndedError, environment, make_context, start
 
@@ -69,7 +72,7 @@ class Launcher:
             TopologyError: a component cannot be made in another process; then none was started.
             WorkerError: a process cannot be started.
         """
-        jobs = [pack(self._job(index)) for index in range(len(self._plan.placement.processes))]
+        jobs = [self._packed(index) for index in range(len(self._plan.placement.processes))]
         workers: list[WorkerHandle] = []
         try:
             for index, packed in enumerate(jobs):
@@ -93,13 +96,23 @@ class Launcher:
         attempt, has_run = before.attempt + 1, before.has_begun
         found = self.standbys.take(TakePlace(index, attempt, has_run, current_levels(), environment()))
         if found is None:
-            found = self._started(index, pack(self._job(index, attempt, has_run=has_run)))
+            found = self._started(index, self._packed(index, attempt, has_run=has_run))
         else:
             log.info("worker %d goes on in process %d, which stood by", index + 1, found[0].pid)
         return self._handle(index, found, before)
 
-    def _job(self, index: int, attempt: int = 0, *, has_run: bool = False) -> Job:
-        return Job(
+    @property
+    def main(self) -> Mapping[str, Any]:
+        """What of the main module the processes have got from this one, by the name there."""
+        return self._packed_plan.main
+
+    @cached_property
+    def _packed_plan(self) -> PackedPlan:
+        return pack_plan(self._plan, self._settings)
+
+    def _packed(self, index: int, attempt: int = 0, *, has_run: bool = False) -> bytes:
+        """The job of a process."""
+        job = Job(
             plan=self._plan,
             settings=self._settings,
             network=self._network.offsets,
@@ -113,6 +126,7 @@ class Launcher:
             limits=active_limits(),
             environment=environment(),
         )
+        return pack(job, self._packed_plan)
 
     def _started(self, index: int, packed: bytes) -> Started:
         """A process that runs the share of a worker."""
@@ -126,14 +140,15 @@ class Launcher:
 
     def _started_to_stand_by(self) -> Started:
         try:
-            return self._start("viper-standby", pack(self._job(NO_PLACE)))
+            return self._start("viper-standby", self._packed(NO_PLACE))
         except (OSError, EOFError) as error:
             raise WorkerError(f"no process can be started to stand by: {error}") from error
 
     def _start(self, name: str, packed: bytes) -> Started:
         state = None if self._memory is None else self._memory.arena.handle()
         handles = Handles(self._network.arena.handle(), state)
-        return start(self._context, name, child.main, self._lifeline, handles, packed)
+        needs_main = self._packed_plan.loads_main_module
+        return start(self._context, name, child.main, self._lifeline, handles, packed, needs_main)
 
     def _handle(self, index: int, started: Started, before: WorkerHandle | None = None) -> WorkerHandle:
         box, life = self._network.black_box(index), self._network.life(index)

@@ -46,6 +46,7 @@ from framework.runtime.workers.messages import (
     Wanted,
     forward_logs,
 )
+from framework.runtime.workers.same_code import differences
 from framework.runtime.workers.shipping import NO_PLACE, Job, unpack, with_packed_results
 from framework.runtime.workers.standing_by import import_components
 from framework.runtime.workers.status import StatusWriter
@@ -243,6 +244,7 @@ class _Child:
             with self._status.writing():
                 try:
                     files = open_files()
+                    self._compare_code()
                     self._worker.prepare()
                     self._line.send(Ready(files))
                     if self._line.may_begin():
@@ -259,6 +261,12 @@ class _Child:
         self._send_counted()
         (report,) = self._worker.reports()
         self._line.send(Closed(with_packed_results(report, self._job.plan), failures))
+
+    def _compare_code(self) -> None:
+        """Refuse code that is not what is meant; a process for all of them, and each that takes a place."""
+        if self._job.process == 0 or self._job.attempt:
+            for difference in differences(self._job.plan.topology, self._job.code):
+                log.warning("%s", difference)
 
     def _on_look(self, now: float) -> None:
         if self._network.quota.used_up:

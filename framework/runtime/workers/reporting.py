@@ -26,12 +26,14 @@ def executor_statistics(
         callbacks: those of them that have been in a callback for long.
     """
     now = time.monotonic()
+    all_s = sum(executor.cpu_s for executor in executors.values())
     return [
         ExecutorStatistics(
             worker=plan.placement.executors[number].worker,
             tasks=[task.name for task in executor.tasks],
             at_s=now,
             busy_s=list(executor.busy.seconds(now).values()),
+            waited_s=_waited(executor, now, all_s - executor.cpu_s),
             times=[task.context.times.counts() for task in executor.tasks],
             turns=executor.turns,
             rests=executor.rests.count,
@@ -42,6 +44,16 @@ def executor_statistics(
         )
         for number, executor in executors.items()
     ]
+
+
+def _waited(executor: Executor, now: float, others_s: float) -> list[float]:
+    """For how many seconds each task of an executor has waited; a program's, nobody knows.
+
+    A bolt that is a program is taken to compute, and a spout to wait: nothing tells what the program does.
+    """
+    waited = executor.busy.waited(now, others_s)
+    known = [task.is_source or task.slot.host.computes_here for task in executor.tasks]
+    return [seconds if is_known else 0.0 for seconds, is_known in zip(waited.values(), known, strict=True)]
 
 
 def worker_report(

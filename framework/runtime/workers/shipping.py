@@ -1,16 +1,18 @@
 """Packs the job that a worker process is sent, and the results of sinks that it sends back.
 
-Classes go by name, everything else by value.
+Classes and functions go by name, everything else by value; all code by value where some has no name.
 """
 
 from __future__ import annotations
 
+import logging
 import pickle
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from io import BytesIO
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType
 from typing import Any, Final
 
 from framework.config import Settings
@@ -22,8 +24,12 @@ from framework.runtime.assembly.network import NetworkMap
 from framework.runtime.assembly.recording import RecordingPaths
 from framework.runtime.metrics.statistics import WorkerReport
 from framework.runtime.state import StateMap
-from framework.topology import ObjectDef, Problem, PythonImplementation, Topology, about
+from framework.runtime.workers import by_value
+from framework.runtime.workers.same_code import Codes, code_of
+from framework.topology import ComponentSpec, ObjectDef, Problem, PythonImplementation, Topology, about
 from framework.validation.subscriptions import subscriptions
+
+log = logging.getLogger("viperstorm.worker")
 
 NO_PLACE: Final = -1
 """The index of a process that runs nothing, until it takes the place of another one."""
@@ -52,38 +58,110 @@ class Job:
     limits: Limits | None
     """From which on the log counts records that repeat; None for never."""
     environment: Mapping[str, str]
+    code: Codes = field(default_factory=dict)
+    """What the process that has packed it has by the names that are found in this one."""
 
 
-def pack(job: Job) -> bytes:
-    """A job as bytes.
+@dataclass(frozen=True, slots=True)
+class PackedPlan:
+    """What every process of a run is sent, packed once: code that changes meanwhile is the same for all."""
+
+    data: bytes
+    is_by_value: bool
+    """True if code that has no name in a module goes with it."""
+    loads_main_module: bool
+    """True if each process has to load the script that is the main module."""
+    main: Mapping[str, Any] = field(default_factory=dict)
+    """What of the main module went with it, by the name there."""
+    code: Codes = field(default_factory=dict)
+    """What each process has to find by the names."""
+
+
+def pack_plan(plan: Plan, settings: Settings) -> PackedPlan:
+    """What every process of a run is sent.
+
+    Code goes by its name if each process finds it there, as in a module or a script, and else by value.
 
     Raises:
-        TopologyError: a class cannot be imported by another process, or a value cannot be carried there.
+        TopologyError: something can go neither way.
     """
-    topology = job.plan.topology
-    problems = [*_components(topology), *_groupings(topology)]
-    if problems:
-        raise TopologyError(problems)
+    sent = plan, settings
     try:
-        return pickle.dumps(job, pickle.HIGHEST_PROTOCOL)
+        return _by_name(plan, sent)
+    except TopologyError as error:
+        if not by_value.is_possible():
+            raise
+        refused = error
+    try:
+        carried = by_value.dumps(sent)
     except Exception as error:
-        of_all = Problem(topology.sources.at(), f"a value {_stays(error)}")
-        raise TopologyError([*_arguments(topology)] or [of_all]) from error
+        raise TopologyError(_in_the_way(plan.topology, error)) from refused
+    if len(carried.data) > _HEAVY:
+        log.warning("each worker process is sent %s", _load(plan.topology, len(carried.data)))
+    code = code_of(plan.topology, is_by_value=True)
+    return PackedPlan(carried.data, True, False, carried.main, code)
+
+
+def pack(job: Job, packed: PackedPlan) -> bytes:
+    """A job as bytes; its plan and its settings are those that were packed."""
+    sent = ("plan", "settings", "code")
+    others = {one.name: getattr(job, one.name) for one in fields(Job) if one.name not in sent}
+    return pickle.dumps((packed.is_by_value, packed.data, packed.code, others), pickle.HIGHEST_PROTOCOL)
 
 
 def unpack(packed: bytes) -> Job:
     """The job that was packed; user code is imported on the way."""
+    is_by_value, data, code, others = pickle.loads(packed)
     with importing_user_code():
-        job: Job = pickle.loads(packed)
-    return job
+        plan, settings = by_value.loads(data) if is_by_value else pickle.loads(data)
+    return Job(plan, settings, **others, code=code)
 
 
-def needs_main_module(packed: bytes) -> bool:
-    """Whether a job refers to what the main module defines."""
-    return b"__main__" in packed
+_OR_INLINE: Final = "or run it with --worker inline (viper.worker)"
+_HEAVY: Final = 1 << 24
+"""Bytes of a plan from which on the log says so."""
 
 
-_OR_INLINE = "or run it with --worker inline (viper.worker)"
+class _ByName(pickle.Pickler):
+    """Pickles as usual, and notes if that refers to what the main module defines."""
+
+    def __init__(self, file: BytesIO) -> None:
+        super().__init__(file, pickle.HIGHEST_PROTOCOL)
+        self.refers_to_main = False
+
+    def reducer_override(self, found: Any) -> Any:
+        """Leave everything as it is."""
+        if isinstance(found, type | FunctionType) and found.__module__ == "__main__":
+            self.refers_to_main = True
+        return NotImplemented
+
+
+def _pickled(value: Any) -> tuple[bytes, bool]:
+    """A value as bytes, and true if it refers to what the main module defines."""
+    pickler = _ByName(file := BytesIO())
+    pickler.dump(value)
+    return file.getvalue(), pickler.refers_to_main
+
+
+def _by_name(plan: Plan, sent: object) -> PackedPlan:
+    """A plan whose code goes by name.
+
+    Raises:
+        TopologyError: some of it has no name, by which another process finds it.
+    """
+    topology = plan.topology
+    problems = [*_components(topology), *_groupings(topology)]
+    if problems:
+        raise TopologyError(problems)
+    try:
+        data, refers_to_main = _pickled(sent)
+    except Exception as error:
+        of_all = Problem(topology.sources.at(), f"a value {_stays(error)}")
+        raise TopologyError([*_arguments(topology)] or [of_all]) from error
+    if refers_to_main and not _main_module_is_found():
+        of_all = Problem(topology.sources.at(), f"a value {_USES_MAIN}")
+        raise TopologyError([*_uses_of_main(topology)] or [of_all])
+    return PackedPlan(data, False, refers_to_main, code=code_of(topology, is_by_value=False))
 
 
 def _components(topology: Topology) -> Iterator[Problem]:
@@ -102,10 +180,23 @@ def _arguments(topology: Topology) -> Iterator[Problem]:
             yield about(topology, component, f"has an argument or a configuration value that {_stays(error)}")
 
 
+def _uses_of_main(topology: Topology) -> Iterator[Problem]:
+    """Components with values that the main module defines; to be asked if no other process finds it."""
+    for component in topology.components:
+        if _pickled(component)[1]:
+            yield about(topology, component, f"has an argument or a configuration value {_USES_MAIN}")
+
+
+_USES_MAIN: Final = (
+    "that is defined in this session, which another process cannot import: "
+    f"{by_value.INSTALL}; or define it in a module, {_OR_INLINE}"
+)
+
+
 def _stays(error: Exception) -> str:
     return (
-        f"cannot be carried to another process: {error}; "
-        f"define functions at the top level of a module, {_OR_INLINE}"
+        f"cannot be carried to another process: {error}; of a function, {by_value.INSTALL}; "
+        f"or define it at the top level of a module, {_OR_INLINE}"
     )
 
 
@@ -119,7 +210,7 @@ def _groupings(topology: Topology) -> Iterator[Problem]:
 def _lost(definition: ObjectDef) -> str:
     return (
         f"the class {definition.class_name}, which another process cannot import: "
-        f"define it at the top level of a module, {_OR_INLINE}"
+        f"{by_value.INSTALL}; or define it at the top level of a module, {_OR_INLINE}"
     )
 
 
@@ -128,17 +219,66 @@ def _can_be_found(definition: ObjectDef) -> bool:
     cls = definition.cls
     if cls is None:
         return True
-    found: Any = sys.modules.get(cls.__module__)
-    if cls.__module__ == "__main__" and not _can_be_imported_again(found):
+    return (cls.__module__ != "__main__" or _main_module_is_found()) and by_value.has_name(cls)
+
+
+def _main_module_is_found() -> bool:
+    """True if another process can load the main module: it is a module or a script, and no notebook.
+
+    At a prompt behind a script, its classes may have been defined once more.
+    """
+    main = sys.modules["__main__"]
+    is_file = main.__spec__ is not None or Path(getattr(main, "__file__", None) or "").is_file()
+    return is_file and not (hasattr(sys, "ps1") and by_value.is_possible())
+
+
+def _in_the_way(topology: Topology, error: Exception) -> Sequence[Problem]:
+    """What cannot be carried by value, of which component, and where that has it."""
+
+    def is_in_the_way(value: object) -> bool:
+        try:
+            by_value.dumps(value)
+        except Exception:
+            return True
         return False
-    for name in cls.__qualname__.split("."):
-        found = getattr(found, name, None)
-    return found is cls
+
+    problems = [
+        about(topology, component, f"{_STAYS}: {_path(component, is_in_the_way)}{_words(error)}; {_MAKE}")
+        for component in topology.components
+        if is_in_the_way(component)
+    ]
+    return problems or [Problem(topology.sources.at(), f"a value {_STAYS}: {_words(error)}; {_MAKE}")]
 
 
-def _can_be_imported_again(main: ModuleType) -> bool:
-    """Whether the main module is a module or a script, neither typed in nor given with ``-c``."""
-    return main.__spec__ is not None or Path(getattr(main, "__file__", None) or "").is_file()
+_STAYS: Final = "cannot be carried to another process"
+_MAKE: Final = f"make it in initialize(), where each task gets one of its own, {_OR_INLINE}"
+
+
+def _words(error: Exception) -> str:
+    return str(error) or type(error).__name__
+
+
+def _path(component: ComponentSpec, is_meant: Callable[[object], bool]) -> str:
+    """Where in a component something is, in words that a colon ends; empty if nobody knows."""
+    found = [*by_value.path_to(component, is_meant)]
+    return f"{', '.join(found)}: " if found else ""
+
+
+def _load(topology: Topology, size: int) -> str:
+    """What makes a plan so large, in words."""
+
+    def is_most(value: object) -> bool:
+        try:
+            return len(by_value.dumps(value).data) > size // 2
+        except Exception:  # a part alone need not be such that it can be carried
+            return False
+
+    told = f"{size:,} bytes with the topology"
+    heavy = next(filter(is_most, topology.components), None)
+    if heavy is None:
+        return told
+    where = _path(heavy, is_most).removesuffix(": ")
+    return f"{told}, most of it for {heavy.id!r} ({where}): read such data in initialize()"
 
 
 # -- results of sinks
@@ -153,13 +293,18 @@ def with_packed_results(report: WorkerReport, plan: Plan) -> WorkerReport:
     return _changed(report, plan, _packed)
 
 
-def with_results(report: WorkerReport, plan: Plan) -> WorkerReport:
+def with_results(report: WorkerReport, plan: Plan, main: Mapping[str, Any]) -> WorkerReport:
     """A report with its results as they were.
+
+    Args:
+        report: as a process has sent it.
+        plan: of the run.
+        main: what of the main module its processes had, by the name there; they may have other meanings now.
 
     Raises:
         ComponentError: one of them cannot be read here.
     """
-    return _changed(report, plan, pickle.loads)
+    return _changed(report, plan, lambda data: by_value.Returned(data, main).load())
 
 
 def _packed(result: Any) -> bytes:

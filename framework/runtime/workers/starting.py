@@ -25,7 +25,6 @@ from framework.runtime.control.signals import LEFT_TO_PARENT, blocked
 from framework.runtime.workers import main as child
 from framework.runtime.workers.messages import Handles
 from framework.runtime.workers.server import current_server
-from framework.runtime.workers.shipping import needs_main_module
 from framework.runtime.workers.standing_by import OF_STATE
 
 log = logging.getLogger("viperstorm.worker")
@@ -64,6 +63,7 @@ def start(
     lifeline: Lifeline,
     handles: Handles,
     packed: bytes,
+    needs_main: bool,
 ) -> tuple[BaseProcess, Connection]:
     """Start a process; returns it and this end of the pipe to it.
 
@@ -74,6 +74,7 @@ def start(
         lifeline: of this process.
         handles: of the memory that the processes share.
         packed: its job.
+        needs_main: true if that refers to what the main module defines, which is a script.
 
     Raises:
         ServerEndedError: as often as that is tried, the server has ended meanwhile.
@@ -84,7 +85,7 @@ def start(
         process = context.Process(  # type: ignore[attr-defined]
             target=main, args=(theirs, lifeline, handles, _Streams(), packed), name=name
         )
-        left_out = contextlib.nullcontext() if needs_main_module(packed) else _main_module_left_out()
+        left_out = contextlib.nullcontext() if needs_main else _main_module_left_out()
         try:
             _have_tracker()
             with _one_at_a_time, left_out, _fixed_hashes(), blocked(LEFT_TO_PARENT):

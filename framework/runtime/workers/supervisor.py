@@ -376,7 +376,7 @@ class Supervisor:
 
     def _read(self, report: WorkerReport) -> WorkerReport:
         try:
-            return with_results(report, self._plan)
+            return with_results(report, self._plan, self._launcher.main)
         except ComponentError as error:
             self._note(error)
             return replace(report, results={})

@@ -16,9 +16,10 @@ export function showComponents(rows, chosen, choose) {
     column("per second", ({ rates }) => count(rates?.rate)),
     column("total", (row) => count(total(row))),
     column("busy", ({ rates }) => percent(rates?.busy)),
+    column("waiting", ({ rates }) => percent(rates?.waiting), { title: "in its own code, but not computing: it sleeps, or waits for others" }),
     column("blocked", ({ rates }) => percent(rates?.blocked)),
     column("idle", ({ rates }) => percent(rates?.idle)),
-    column("capacity", ({ rates }) => ratio(rates?.capacity), { bad: ({ rates }) => rates?.capacity > 0.9, title: "the share of time for which the busiest task works" }),
+    column("capacity", ({ rates }) => ratio(rates?.capacity), { bad: ({ rates }) => rates?.capacity > 0.9, title: "the share of time for which the busiest task can do no more; of a spout, for which it computes" }),
     column("µs each", ({ rates }) => micros(rates?.execute_s), { title: "microseconds of work per tuple" }),
     column("p50", ({ rates }) => time(rates?.p50_s)),
     column("p99", ({ rates }) => time(rates?.p99_s)),
@@ -40,7 +41,7 @@ export function showDetail(description, seen, snapshot) {
   const workers = new Set(component.tasks.map((task) => task.worker));
   showTable(byId("tasktable"), [
     { head: "task", value: (task) => task.id }, { head: "worker", value: (task) => task.worker },
-    { head: "busy, s", value: (task) => task.busy_s.toFixed(2) },
+    { head: "in turns, s", value: (task) => task.busy_s.toFixed(2) }, { head: "waiting, s", value: (task) => task.waited_s.toFixed(2) },
     { head: "of the run", value: (task) => percent(snapshot.elapsed_s ? Math.min(1, task.busy_s / snapshot.elapsed_s) : null) },
   ], component.tasks, (task) => `${component.id}:${task.id}:${workers.size}`);
   byId("confbox").hidden = !Object.keys(described.conf).length;

@@ -65,7 +65,9 @@ function lost(error) {
 function show() {
   const { snapshot, rates, state } = page.seen;
   const byComponent = new Map(snapshot.components.map((component) => [component.id, { component, rates: rates[component.id] }]));
-  page.chosen ??= busiest(byComponent);
+  page.chosen ??= page.seen.holds?.component ?? busiest(byComponent);
+  byId("holds").hidden = !page.seen.holds;
+  setText(byId("holds"), page.seen.holds?.told ?? "");
   showHead(snapshot, rates, state);
   picture.show(byComponent, byId("measure").value, page.chosen);
   showComponents([...byComponent.values()], page.chosen, choose);

@@ -19,8 +19,9 @@ from framework.windows.aggregates.distinct import ApproximateDistinct, Distinct
 from framework.windows.aggregates.extremes import Max, Min, TopK
 from framework.windows.aggregates.in_order import Collect, First, Last
 from framework.windows.aggregates.numbers import Count, Mean, StandardDeviation, Sum, Variance
-from framework.windows.aggregates.panes import PaneWindow, pane_of
+from framework.windows.aggregates.panes import PaneWindow
 from framework.windows.aggregates.several import Aggregates
+from framework.windows.grids import pane_of
 
 __all__ = [
     "Adder",

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from framework.windows.aggregates.base import Adder, Aggregate
-from framework.windows.aggregates.panes import PaneWindow, pane_of
+from framework.windows.aggregates.panes import PaneWindow
+from framework.windows.grids import Grid
 from framework.windows.key_window import KeyWindow
 
 
@@ -65,19 +66,12 @@ class PaneFolding(Folding):
     Args:
         aggregate: as of `Folding`.
         add: likewise.
-        size_us: the length of a window in microseconds.
-        advance_us: from the start of one to that of the next.
-        offset_us: how much later windows start than at the multiples of the advance.
+        grid: has the panes.
     """
 
-    def __init__(
-        self, aggregate: Aggregate[Any, Any], add: Adder[Any], size_us: int, advance_us: int, offset_us: int
-    ) -> None:
+    def __init__(self, aggregate: Aggregate[Any, Any], add: Adder[Any], grid: Grid) -> None:
         super().__init__(aggregate, add)
-        self._pane_us = pane_of(size_us, advance_us)
-        self._count = size_us // self._pane_us
-        self._advance_us = advance_us
-        self._offset_us = offset_us
+        self._grid = grid
 
     def create(self) -> PaneWindow:
         """As in the base class."""
@@ -99,20 +93,18 @@ class PaneFolding(Folding):
         """As in the base class."""
         state = window.state
         panes = state if state.__class__ is PaneWindow else self._of(window)
-        accumulated: Any = panes.accumulated(-((self._offset_us - window.end) // self._pane_us))
+        accumulated: Any = panes.accumulated(self._grid.first_pane(window.start) + self._grid.count)
         return accumulated
 
     def slide(self, window: KeyWindow) -> PaneWindow:
         """As in the base class: the panes before the next window go."""
         panes = self._of(window)
-        panes.drop((window.start + self._advance_us - self._offset_us) // self._pane_us)
+        panes.drop(self._grid.first_pane(self._grid.next_start(window.start)))
         return panes
 
     def _at(self, window: KeyWindow, time_us: int) -> int:
-        """The number of the pane of a time; what stands behind all time is in a window that ends before."""
-        if time_us >= window.end:
-            time_us = window.end - 1
-        return (time_us - self._offset_us) // self._pane_us
+        """The number of the pane of a time; for what stands behind all time the first one of its window."""
+        return self._grid.pane_at(time_us if time_us < window.end else window.start)
 
     def _of(self, window: KeyWindow) -> PaneWindow:
         found = window.state
@@ -121,4 +113,4 @@ class PaneFolding(Folding):
         return found
 
     def _panes(self, kept: Any) -> PaneWindow:
-        return PaneWindow(self._aggregate, self._count, kept, self._add)
+        return PaneWindow(self._aggregate, self._grid.count, kept, self._add)

@@ -16,7 +16,6 @@ Both are made anew of the panes where they are needed, so that only the panes ha
 
 from __future__ import annotations
 
-from math import gcd
 from typing import Any, Final
 
 from framework.windows.aggregates.base import Acc, Adder, Aggregate
@@ -27,11 +26,6 @@ _NOTHING: Final[Any] = object()
 
 Panes = dict[int, Any]
 """The accumulators of the panes that have any tuples, by the number of the pane."""
-
-
-def pane_of(size: int, advance: int) -> int:
-    """The length of a pane of windows of a size, the next of which each begins an advance later."""
-    return gcd(size, advance)
 
 
 class PaneWindow:

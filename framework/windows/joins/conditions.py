@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final, Literal
+from zoneinfo import ZoneInfo
 
 from framework.importing import import_object
 from framework.topology import unknown
+from framework.windows.grids import Grid
+from framework.windows.spec import WindowSpec, forming, spec_in
+from framework.windows.zones import DAY_US
 
 Span = str | timedelta
 """A duration: a timedelta, or a text such as ``"5m"``."""
@@ -72,24 +76,28 @@ class Bounds:
     """How much earlier than the left one the right one may be."""
     after_us: int
     """How much later."""
-    size_us: int | None = None
-    """The size of the tumbling windows of which one must have both; None where that does not matter."""
+    window: WindowSpec | None = None
+    """The tumbling windows of which one must have both; None where that does not matter."""
+    _grid: Grid | None = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_grid", None if self.window is None else self.window.grid())
 
     def least_us(self, time_us: int, *, is_left: bool) -> int:
         """The time before which no stored tuple matches one that comes now, on the given side."""
         least = time_us - (self.before_us if is_left else self.after_us)
-        return least if self.size_us is None else max(least, time_us // self.size_us * self.size_us)
+        return least if self._grid is None else max(least, self._grid.first_start(time_us))
 
     def hold(self, left_us: int, right_us: int) -> bool:
         """Whether two tuples lie so, by their times."""
         if not -self.before_us <= right_us - left_us <= self.after_us:
             return False
-        return self.size_us is None or left_us // self.size_us == right_us // self.size_us
+        return self._grid is None or self._grid.pane_at(left_us) == self._grid.pane_at(right_us)
 
     def end_us(self, time_us: int, *, is_left: bool) -> int:
         """The time from which on no tuple comes that matches one of this time, on the given side."""
         end = time_us + (self.after_us if is_left else self.before_us) + 1
-        return end if self.size_us is None else min(end, (time_us // self.size_us + 1) * self.size_us)
+        return end if self._grid is None else min(end, self._grid.pane_until(time_us))
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,17 +202,32 @@ def Within(
     return Condition(bounds=(Bounds(before_us, 0 if behind is None else span_us("after", behind)),))
 
 
-def SameWindow(size: Span) -> Condition:
+def SameWindow(
+    size: Span, *, offset: timedelta | int | str | None = None, zone: str | ZoneInfo | None = None
+) -> Condition:
     """Both lie in one tumbling window of event time, [start, start + size), starts being multiples of size.
+
+    Args:
+        size: how long windows are.
+        offset: as of `Tumbling`.
+        zone: likewise.
 
     Raises:
         TypeError: no duration.
-        ValueError: one that is not above 0.
+        ValueError: one that is not above 0; or as of `Tumbling`.
     """
-    size_us = span_us("the size", size)
-    if not size_us:
-        raise ValueError(f"the size of windows is {size!r}: expected more than 0")
-    return Condition(bounds=(Bounds(size_us, size_us, size_us),))
+    if zone is not None:
+        window = spec_in(forming(size, size, offset, zone))
+    else:
+        size_us = span_us("the size", size)
+        if not size_us:
+            raise ValueError(f"the size of windows is {size!r}: expected more than 0")
+        length = timedelta(microseconds=size_us)
+        window = spec_in(forming(length, length, offset))
+    assert window is not None and window.length_us is not None
+    # A day may have two, where a zone has had one twice.
+    most_us = window.length_us + (0 if zone is None else 2 * DAY_US)
+    return Condition(bounds=(Bounds(most_us, most_us, window),))
 
 
 One = Condition | Match | str | Mapping[str, Any]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from datetime import timedelta
 from types import FunctionType
 from typing import Any, ClassVar
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -43,9 +45,10 @@ from framework.streams import (
 )
 from framework.tables import SharedTable
 from framework.windows import Count as Tuples
-from framework.windows import Duration
+from framework.windows import Duration, zones
 from framework.windows.aggregates import Aggregate, Aggregates, ApproximateDistinct, Count, Max, Sum, TopK
 from framework.windows.joins import Band, Equal, SameWindow, Within
+from framework.windows.zones import Zone
 from tests.framework.checkpoints.compared import changes, checkpoint_of
 from tests.framework.runtime.partitioned import Partitions
 
@@ -221,6 +224,31 @@ REFUSED: dict[str, tuple[Make, Make, str]] = {
         lambda: behind(aplus(Sum("number"))),
         lambda: behind(aplus(Sum("number"), offset="5m")),
         "windows offset was '0us': found '5m'",
+    ),
+    "the zone of windows": (
+        lambda: behind(aplus(Sum("number"), size="1d", zone="Europe/Berlin")),
+        lambda: behind(aplus(Sum("number"), size="1d", zone="Africa/Lagos")),
+        r'windows zone was "Europe/Berlin .*": found "Africa/Lagos .*"',
+    ),
+    "days without a zone and with one": (
+        lambda: behind(aplus(Sum("number"), size="1d")),
+        lambda: behind(aplus(Sum("number"), size="1d", zone="UTC")),
+        r'windows zone was None: found "UTC .*"',
+    ),
+    "months of windows": (
+        lambda: behind(aplus(Sum("number"), size="1mo", zone="UTC")),
+        lambda: behind(aplus(Sum("number"), size="3mo", zone="UTC")),
+        "windows length was '1 months': found '3 months'",
+    ),
+    "the zone of the window of a join": (
+        lambda: joined(join(Equal("key") & SameWindow("1d", zone="Europe/Berlin"))),
+        lambda: joined(join(Equal("key") & SameWindow("1d", zone="Asia/Tokyo"))),
+        "in one window of 1d in Europe/Berlin .*found .*in one window of 1d in Asia/Tokyo",
+    ),
+    "the offset of the window of a join": (
+        lambda: joined(join(Equal("key") & SameWindow("1h"))),
+        lambda: joined(join(Equal("key") & SameWindow("1h", offset="5m"))),
+        "in one window of 1h.*found .*in one window of 1h, 5m later",
     ),
     "the lateness of windows by key": (
         lambda: behind(Op().with_timestamp_field("number"), of_spout={"viper.timestamp.field": "number"}),
@@ -835,6 +863,14 @@ TAKEN: dict[str, tuple[Make, Make]] = {
         lambda: behind(table()),
         lambda: behind(table(rows=99), all_settings={"viper.slice.tuples": 7, "viper.state.bytes": 1 << 24}),
     ),
+    "an offset of whole intervals more": (
+        lambda: behind(aplus(Sum("number"), offset="5m")),
+        lambda: behind(aplus(Sum("number"), offset="-55m")),
+    ),
+    "days of a zone in other words": (
+        lambda: behind(aplus(Sum("number"), size="7d", zone="Europe/Berlin")),
+        lambda: behind(aplus(Sum("number"), size=timedelta(days=7), zone=ZoneInfo("Europe/Berlin"))),
+    ),
     "where values live": (
         lambda: behind(with_state(ValueState(default={}, durable="checkpoint"))),
         lambda: behind(with_state(ValueState(default={}))),
@@ -847,6 +883,31 @@ TAKEN: dict[str, tuple[Make, Make]] = {
 def test_what_means_the_same_is_taken(name: str) -> None:
     before, after = TAKEN[name]
     assert changes(checkpoint_of(before()), after()) == []
+
+
+def test_the_rules_of_a_zone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A time zone database in which a zone has other changes than in the one of the checkpoint."""
+
+    def built(zone: str) -> TopologyBuilder:
+        return behind(aplus(Sum("number"), size="1d", zone=zone))
+
+    kept, other = checkpoint_of(built("Europe/Berlin")), checkpoint_of(built("Asia/Tokyo"))
+    known = Zone.offset_us
+    changed_us = 2_000_000_000 * 10**6
+
+    def offset_us(self: Zone, instant_us: int) -> int:
+        is_other = self.name == "Europe/Berlin" and instant_us >= changed_us
+        return known(self, instant_us) + (3_600_000_000 if is_other else 0)
+
+    monkeypatch.setattr(Zone, "offset_us", offset_us)
+    zones._rules_of.cache_clear()
+    try:
+        rules = r"Europe/Berlin \(rules .* of the machine's tzdata\)"
+        with pytest.raises(CheckpointError, match=f'windows zone was "{rules}": found "{rules}"'):
+            changes(kept, built("Europe/Berlin"))
+        assert changes(other, built("Asia/Tokyo")) == []
+    finally:
+        zones._rules_of.cache_clear()
 
 
 class TestRenaming:

@@ -32,11 +32,12 @@ def test_a_summary_has_a_line_for_each_component() -> None:
 
 
 def test_statistics_have_who_has_asked_and_how_busy_tasks_were() -> None:
-    executor = ExecutorStatistics(1, ["split:1", "sink:2"], 0.0, [1.5, 0.25], 3, 4, 0.5, 1.75)
+    told = [1.5, 0.25], 3, 4, 0.5, 1.75
+    executor = ExecutorStatistics(1, ["split:1", "sink:2"], 0.0, *told, waited_s=[1.0, 0.0])
     lines = list(statistics_lines(RunStatistics([], [executor], scaled=changes(1))))
     shown = [re.split(r" {2,}", line.strip()) for line in lines]
-    assert ["worker", "runs", "busy s", "turns", "rests", "rested s", "CPU s"] in shown
-    assert ["1", "split:1 sink:2", "1.500 0.250", "3", "4", "0.500", "1.750"] in shown
+    assert ["worker", "runs", "in turns s", "of it waiting s", "turns", "rests", "rested s", "CPU s"] in shown
+    assert ["1", "split:1 sink:2", "1.500 0.250", "1.000 0.000", "3", "4", "0.500", "1.750"] in shown
     assert ["split", "0.000", "0", "1", "2", "thresholds: busy 95%"] in shown
 
 

@@ -50,6 +50,17 @@ class TestTable:
             "split      1,000  2,000   50%       0%   50%      0.50    500.0    25%       3",
         ]
 
+    def test_what_waits_and_what_is_at_its_limit(self) -> None:
+        told = (TaskSnapshot(0, 1.9, 2.0, waited_s=1.8),)
+        before = snapshot(0, component("ask", tasks=tasks(0, 0)))
+        now = snapshot(2, component("ask", processed=100, tasks=told))
+        rates = rates_between(before, now)
+        lines = live_lines(now, rates, 160, 20)
+        assert lines[0].split()[:6] == ["component", "/s", "total", "busy", "waiting", "blocked"]
+        assert lines[1].split()[3:5] == ["5%", "90%"]
+        assert lines[2].startswith("bolt ask is at its limit, in its code for 95% of the time, waiting, not")
+        assert len(live_lines(now, rates, 160, 2)) == 2
+
     @pytest.mark.parametrize("width", [1, 2, 10, 20, 35, 50, 60, 70, 78])
     def test_no_line_is_wider_than_the_terminal(self, width: int) -> None:
         lines = live_lines(self.NOW, self.RATES, width, 20)

@@ -6,6 +6,7 @@ VIPER_TEST_POSTGRES=postgresql+psycopg://user@host/database python -m pytest tes
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -85,3 +86,59 @@ def test_a_database_that_is_not_there(tmp_path: Path) -> None:
     sink = SqlAlchemySink(url.render_as_string(hide_password=False), "t", staging=str(tmp_path / "staged"))
     with pytest.raises(ComponentError, match=r'in initialize: SinkError: .*"viper_none" does not exist'):
         PROCESSES.run(into(sink))
+
+
+def refusal(engine: sa.Engine, folder: Path, *statements: str, key: str | None = None) -> str:
+    """The refusal of a table that these statements make; empty if it is taken."""
+    with engine.begin() as connection:
+        for statement in ("DROP TABLE IF EXISTS viper_other", *statements):
+            connection.execute(sa.text(statement))
+    try:
+        begun(SqlAlchemySink(URL, "viper_other", key=key, staging=str(folder))).close()
+    except SinkError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("columns", "told"),
+    [
+        ("word text", r"has no column 'n', only 'word': .*ALTER TABLE viper_other ADD COLUMN n TYPE"),
+        ("word text, n int, more text NOT NULL", r"ALTER TABLE viper_other ALTER COLUMN more DROP NOT NULL"),
+        ("word text, n int, id int PRIMARY KEY", r"a value of its column 'id' .* emit a field of that name$"),
+        ("word text, n int, id serial PRIMARY KEY", ""),
+        ("word text, n int, id int GENERATED ALWAYS AS IDENTITY", ""),
+        ("word text, n int, more text NOT NULL DEFAULT 'x'", ""),
+        ("word text, n int GENERATED ALWAYS AS (length(word)) STORED", r"computes its column .n. itself: "),
+    ],
+)
+def test_a_table_with_other_columns(engine: sa.Engine, tmp_path: Path, columns: str, told: str) -> None:
+    found = refusal(engine, tmp_path, f"CREATE TABLE viper_other ({columns})")
+    assert re.search(told, found) if told else not found
+
+
+def test_a_trigger_may_bring_a_value(engine: sa.Engine, tmp_path: Path) -> None:
+    body = "BEGIN NEW.more = 'x'; RETURN NEW; END"
+    assert not refusal(
+        engine,
+        tmp_path,
+        "CREATE TABLE viper_other (word text, n int, more text NOT NULL)",
+        f"CREATE OR REPLACE FUNCTION viper_more() RETURNS trigger AS $${body}$$ LANGUAGE plpgsql",
+        "CREATE TRIGGER more BEFORE INSERT ON viper_other FOR EACH ROW EXECUTE FUNCTION viper_more()",
+    )
+
+
+@pytest.mark.parametrize(
+    ("index", "is_key"),
+    [
+        ("(word)", True),
+        ("(word) INCLUDE (n)", True),
+        ("(word) WHERE n > 0", False),
+        ("(lower(word))", False),
+        ("(word, n)", False),
+    ],
+)
+def test_an_index_that_makes_a_key(engine: sa.Engine, tmp_path: Path, index: str, is_key: bool) -> None:
+    table = "CREATE TABLE viper_other (word text, n int)"
+    found = refusal(engine, tmp_path, table, f"CREATE UNIQUE INDEX ON viper_other {index}", key="word")
+    assert ("CREATE UNIQUE INDEX viper_other_word ON viper_other (word)" in found) is not is_key

@@ -47,7 +47,7 @@ class TestRefusals:
                 lambda f: SqliteSink(str(f / "out.db"), "rows", key="n"),
                 r"no primary key or unique index on \(n\)",
             ),
-            (lambda f: SqliteSink(str(f / "out.db"), "other"), r"table 'other': unknown column 'n'"),
+            (lambda f: SqliteSink(str(f / "out.db"), "other"), r"'other' has no column 'n', only 'word'"),
             (
                 lambda f: SqliteSink(str(f / "text.db"), "t"),
                 r"file is not a database: expected an SQLite database",
@@ -58,7 +58,7 @@ class TestRefusals:
             ),
             (
                 lambda f: SqlAlchemySink(f"sqlite:///{f}/out.db", "other", staging=str(f / "s")),
-                r"unknown column 'n'",
+                r"table 'other' has no column 'n', only 'word'",
             ),
             (
                 lambda f: SqlAlchemySink(f"sqlite:///{f}/no/x.db", "t", staging=str(f / "s")),

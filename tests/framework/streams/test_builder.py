@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -253,7 +254,8 @@ class TestErrors:
         with pytest.raises(ComponentError, match=r"has returned \(9,\): expected a tuple of 2 values"):
             run_topology(ended(builder, wrong))
 
-    def test_a_lambda_in_another_process(self) -> None:
+    def test_a_lambda_in_another_process(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(sys.modules, "cloudpickle", None)  # which would carry it
         builder, stream = pairs()
         message = r"bolt 'flat_map' has an argument .* that cannot be carried to another process: .*lambda"
         with pytest.raises(TopologyError, match=message):

@@ -24,6 +24,7 @@ from tests.portions import at_every_change, times_at_every_change
 FORMS: tuple[dict[str, Any], ...] = (
     {"size": 60, "advance": 4},
     {"size": 25, "advance": 10},
+    {"size": 25, "advance": 10, "offset": -7},
     {"gap": 6},
     {"count": 12, "slide": 5},
 )

@@ -199,7 +199,7 @@ LOGICAL = {"viper.timestamp.field": None}
 """Of a spout without times."""
 REFUSED: Sequence[tuple[Any, dict[str, Any], dict[str, Any], str]] = [
     (Tell, {}, {}, "bolt 'windows' processes windows, and nothing says which: expected with_window()"),
-    (Tell, {LENGTH_MS: 1, LENGTH_COUNT: 1}, {}, "forms its windows in two ways"),
+    (Tell, {LENGTH_MS: 1, LENGTH_COUNT: 1}, {}, "says of its windows what cannot be"),
     (
         Tell,
         DURATION,

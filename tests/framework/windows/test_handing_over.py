@@ -9,12 +9,14 @@ import pytest
 
 from framework.state import State
 from framework.windows.key_state import Due, KeyWindowState, OpenKeyWindows
-from framework.windows.spec import LATENESS_MS, OFFSET_MS, PARTIAL, TIME_FIELD, WindowSpec
+from framework.windows.spec import LATENESS_MS, PARTIAL, TIME_FIELD, WindowSpec
 from tests.framework.state.sharing import SharedState
 
 MOST = 3
 SLIDING: Final = WindowSpec(length_us=30, slide_us=10)
 SESSIONS: Final = WindowSpec(gap_us=12)
+DAY_US: Final = 86_400 * 10**6
+DAYS: Final = WindowSpec(length_us=3 * DAY_US, slide_us=DAY_US, zone="America/New_York")
 COUNTED: Final = WindowSpec(length_count=4, slide_count=4)
 Fired = list[tuple[Due, list[tuple[Any, ...]]]]
 
@@ -24,7 +26,7 @@ class Windows:
 
     def __init__(self, spec: WindowSpec, lateness_ms: float) -> None:
         self.spec = spec
-        self.conf = {LATENESS_MS: lateness_ms, OFFSET_MS: 0, PARTIAL: True, TIME_FIELD: None}
+        self.conf = {LATENESS_MS: lateness_ms, PARTIAL: True, TIME_FIELD: None}
         self.now_us = 0
         states: dict[str, State] = {"windows": KeyWindowState()}
         self.shared = SharedState(states, MOST, now=lambda: self.now_us)
@@ -56,9 +58,7 @@ class Windows:
         if spec.length_count is not None:
             start = kept.value.count // spec.length_count * spec.length_count
             return [(start, start + spec.length_count)]
-        assert spec.length_us is not None and spec.slide_us is not None
-        first = windows.first_start(time_us)
-        return [(at, at + spec.length_us) for at in range(first, time_us + 1, spec.slide_us)]
+        return list(windows.grid.windows_at(time_us))
 
     def fire(self, time_us: int | None) -> None:
         """Have the windows end that do so before a time; those of several tasks are put in their order."""
@@ -88,9 +88,11 @@ class Windows:
 
 def run(spec: WindowSpec, lateness_ms: float, seed: int, *, hands_over: bool) -> Fired:
     of_input, of_tasks = random.Random(seed), random.Random(-seed)
-    windows, time_us = Windows(spec, lateness_ms), 0
+    # Days are those around the one of 1970 on which clocks were set forward there.
+    step_us, time_us = (1, 0) if spec.zone is None else (3600 * 10**6, 110 * DAY_US)
+    windows = Windows(spec, lateness_ms)
     for _ in range(400):
-        time_us += of_input.choice([0, 0, 1, 3, 20 if of_input.random() < 0.1 else 1])
+        time_us += step_us * of_input.choice([0, 0, 1, 3, 20 if of_input.random() < 0.1 else 1])
         if hands_over and of_tasks.random() < 0.1:
             windows.fire(time_us)
             windows.shared.hand_to(of_tasks.randint(1, MOST))
@@ -101,10 +103,11 @@ def run(spec: WindowSpec, lateness_ms: float, seed: int, *, hands_over: bool) ->
     return windows.fired
 
 
-FORMS = [(SLIDING, 0), (SLIDING, 0.025), (SESSIONS, 0), (COUNTED, 0)]
+FORMS = [(SLIDING, 0), (SLIDING, 0.025), (DAYS, 0), (DAYS, 90_000_000), (SESSIONS, 0), (COUNTED, 0)]
+NAMES = ["sliding", "late", "days", "late-days", "sessions", "counted"]
 
 
-@pytest.mark.parametrize("spec, lateness_ms", FORMS, ids=["sliding", "late", "sessions", "counted"])
+@pytest.mark.parametrize("spec, lateness_ms", FORMS, ids=NAMES)
 @pytest.mark.parametrize("seed", range(1, 4))
 def test_that_windows_fire_where_their_groups_are(spec: WindowSpec, lateness_ms: float, seed: int) -> None:
     expected = run(spec, lateness_ms, seed, hands_over=False)

@@ -257,7 +257,8 @@ def test_what_has_no_meaning_is_refused(operator: OPlus, says: str) -> None:
         ({"gap": Count(2)}, TypeError),
         ({"size": Count(2), "windows": "single"}, ValueError),
         ({"size": Count(2), "offset": 1}, ValueError),
-        ({"size": "1s", "offset": -1}, ValueError),
+        ({"size": "1s", "offset": Count(1)}, TypeError),
+        ({"size": "1s", "offset": "one"}, ValueError),
     ],
 )
 def test_lengths_that_are_none_are_refused(arguments: dict[str, Any], error: type[Exception]) -> None:

@@ -37,6 +37,7 @@ def nothing_starts(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("a process was started")
 
     monkeypatch.setattr("framework.runtime.workers.launcher.start", start)
+    monkeypatch.setitem(sys.modules, "cloudpickle", None)  # which would carry what these tests refuse
 
 
 @pytest.mark.usefixtures("nothing_starts")
@@ -53,8 +54,9 @@ class TestRefused:
         assert "test_shipping.py" in str(first)
         assert first.message == (
             f"bolt 'middle' is the class {__name__}.TestRefused.test_a_class_of_a_function.<locals>.Local, "
-            "which another process cannot import: define it at the top level of a module, or run it with "
-            "--worker inline (viper.worker)"
+            "which another process cannot import: install cloudpickle (pip install 'viperstorm[notebook]'), "
+            "which sends it as it is; or define it at the top level of a module, or run it with --worker "
+            "inline (viper.worker)"
         )
         assert second.message.startswith("bolt 'more' is the class ")
 
@@ -179,12 +181,13 @@ def code(middle: str, guard: str = GUARD) -> str:
 @pytest.mark.few(1)
 @pytest.mark.parametrize("option", ["-c", "-"])
 def test_what_is_typed_in_cannot_be_imported(option: str) -> None:
-    typed = code("Mine", NO_GUARD)
+    typed = "import sys; sys.modules['cloudpickle'] = None\n" + code("Mine", NO_GUARD)
     ran = run_python("-c", typed) if option == "-c" else run_python("-", text=typed)
     assert ran.returncode == 1
     assert ran.stderr.splitlines()[-1].endswith(
-        "bolt 'middle' is the class __main__.Mine, which another process cannot import: define it at the "
-        "top level of a module, or run it with --worker inline (viper.worker)"
+        "bolt 'middle' is the class __main__.Mine, which another process cannot import: install cloudpickle "
+        "(pip install 'viperstorm[notebook]'), which sends it as it is; or define it at the top level of a "
+        "module, or run it with --worker inline (viper.worker)"
     )
 
 

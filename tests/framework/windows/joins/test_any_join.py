@@ -59,7 +59,8 @@ def in_time(bounds: tuple[Bounds, ...], left_ms: int, right_ms: int) -> bool:
     for one in bounds:
         if not -one.before_us <= (right_ms - left_ms) * 1000 <= one.after_us:
             return False
-        if one.size_us is not None and left_ms * 1000 // one.size_us != right_ms * 1000 // one.size_us:
+        size_us = None if one.window is None else one.window.length_us
+        if size_us is not None and left_ms * 1000 // size_us != right_ms * 1000 // size_us:
             return False
     return True
 
