@@ -6,20 +6,26 @@ Here its callbacks are called directly, and its messages are taken from `send_me
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import pystorm
 
-from framework.adapters.streamparse.construction import construct
+from framework.adapters.streamparse.construction import construct, telling
+from framework.components.tuple import TICK_ID
 from framework.runtime.edges.collector import TaskCollector
 from framework.runtime.hosts.faults import OnError
-from framework.runtime.hosts.host import Host, Identity
+from framework.runtime.hosts.host import Host, Identity, owner_of
 from framework.runtime.hosts.registry import Kind, register
 from framework.topology import ComponentSpec
 from framework.traits import class_of
 
+_LIBRARIES = ("pystorm", "streamparse")
+_RAISED = re.compile(r"Python (\w+) raised\b")
+"""How pystorm reports an exception."""
 _LEVEL_NAMES = {0: "trace", 1: "debug", 2: "info", 3: "warn", 4: "error"}
 
 
@@ -29,20 +35,48 @@ class PortedHost(Host):
     record = pystorm.Tuple
     on_error = OnError.RESTART
     restart_tries = None  # Storm starts such a process again whenever it ends
+    _answering = (
+        *("ack", "fail", "raise_exception", "_handle_run_exception"),
+        *("_run", "read_tuple", "is_tick", "is_heartbeat"),
+    )
+    """Methods that pystorm's loop calls for each tuple. A bolt whose class has one of its own runs in it."""
+    _base_bolt = pystorm.Bolt
+
+    def __init__(self, component: Any) -> None:
+        super().__init__(component)
+        self._messages = _Messages()
 
     def bind(self, collector: TaskCollector, identity: Identity) -> None:
         """Connect the component to its task."""
-        component = self.component
-        messages = _Messages(collector)
-        component.send_message = messages.send
-        component.read_task_ids = messages.last_receivers
-        if self.cls.emit in (pystorm.Bolt.emit, pystorm.Spout.emit):
+        component, messages = self.component, self._messages
+        messages.bind(collector)
+        component.serializer = messages
+        if not self._is_own("send_message"):
+            component.send_message = messages.send_message
+        if not self._is_own("read_task_ids"):
+            component.read_task_ids = messages.last_receivers
+        if self._emits_at_once:
             component.emit = collector.outbox.emit
-        self.tell(identity)
+        if self._is_own("_setup_component"):
+            with telling(component, lambda: self.tell(identity)):
+                component._setup_component(identity.conf, identity.context)
+        else:
+            self.tell(identity)
+
+    def _is_own(self, *names: str) -> bool:
+        """True if any of these methods is neither pystorm's nor streamparse's, but the component's own."""
+        return any(owner_of(self.cls, name).partition(".")[0] not in _LIBRARIES for name in names)
+
+    @property
+    def _emits_at_once(self) -> bool:
+        """Whether its `emit` need not pass through the code of pystorm."""
+        return self.cls.emit in (pystorm.Bolt.emit, pystorm.Spout.emit) and not self._is_own("send_message")
 
     @property
     def process(self) -> Any:
         """The component's `process`, which finds its tuple in an attribute while it runs."""
+        if self.answers_by_methods:
+            return self._run_with
         component, process = self.component, self.component.process
 
         def process_as_current(tup: Any) -> None:
@@ -52,8 +86,31 @@ class PortedHost(Host):
 
         return process_as_current
 
+    def _run_with(self, tup: Any) -> None:
+        """Run the body of pystorm's loop once, which reads this tuple, and acks it as it would on Storm."""
+        component = self.component
+        if self._is_own("read_tuple"):  # pystorm's own makes the tuple of a message
+            component._source_tuple_types[tup.component][tup.stream] = lambda *values: tup.values
+            component.read_command = partial(_message_of, tup)
+        else:
+            component.read_tuple = lambda: tup
+        component._run()
+
+    def raised(self, error: BaseException, tup: Any) -> None:
+        """Call pystorm's `_handle_run_exception`, which lets the component report it and fail its tuples."""
+        component = self.component
+        if not (self.answers_by_methods or self._is_own("_handle_run_exception", "raise_exception")):
+            return
+        if isinstance(error, Exception):  # of others pystorm's process ends without it
+            component._handle_run_exception(error)
+        if self.is_batching:
+            self._forget_empty_batches(component)
+
     def tick(self, tup: Any) -> None:
         """Give the component a tick."""
+        if self.answers_by_methods:
+            self._run_with(tup)
+            return
         self.component._current_tups = [tup]
         with self._failed_batches_given_up():
             self.component.process_tick(tup)
@@ -61,7 +118,7 @@ class PortedHost(Host):
 
     def initialized(self, collector: TaskCollector) -> None:
         """Choose the emit of a bolt, whose `initialize` may have changed how it anchors."""
-        if self.is_bolt and not self.anchors_itself and self.cls.emit is pystorm.Bolt.emit:
+        if self.is_bolt and not self.anchors_itself and self._emits_at_once:
             del self.component.emit  # pystorm's own names the anchors
 
     def failed_because(self, reason: str) -> None:
@@ -87,8 +144,16 @@ class PortedHost(Host):
     def fire_batches(self) -> None:
         """Let a batching component process what it has gathered."""
         with self._failed_batches_given_up():
-            super().fire_batches()
+            if self._fires_anyway:
+                self.component.process_batches()
+            else:
+                super().fire_batches()
         self.component._current_tups = []
+
+    @property
+    def _fires_anyway(self) -> bool:
+        """Whether `process_batches` is called without a batch, too, as by the timer of pystorm's thread."""
+        return issubclass(self.cls, pystorm.TicklessBatchingBolt) and self._is_own("process_batches")
 
     @contextmanager
     def _failed_batches_given_up(self) -> Iterator[None]:
@@ -96,7 +161,7 @@ class PortedHost(Host):
         try:
             yield
         except Exception:
-            if self.is_batching:
+            if self.is_batching and not self.answers_by_methods:  # else pystorm's own method does it
                 self._give_up_failed_batches(self.component)
             raise
 
@@ -105,11 +170,15 @@ class PortedHost(Host):
         waiting = component._batches
         keys = [component._current_key] if self.survives_errors else list(waiting)
         failed = [tup for key in keys for tup in waiting.pop(key, ())]
-        # pystorm has processed the batches before it, and leaves them there without their tuples.
-        for key in [key for key, tups in waiting.items() if not tups]:
-            del waiting[key]
+        self._forget_empty_batches(component)
         for tup in failed if component.auto_fail else ():
             component.fail(tup)
+
+    def _forget_empty_batches(self, component: Any) -> None:
+        # pystorm has processed them, and leaves them there without their tuples.
+        waiting = component._batches
+        for key in [key for key, tups in waiting.items() if not tups]:
+            del waiting[key]
 
     @property
     def is_polled(self) -> bool:
@@ -124,14 +193,35 @@ class PortedHost(Host):
         """Do nothing: streamparse's components have no hook for their end."""
 
 
+def _message_of(tup: Any) -> dict[str, Any]:
+    """A tuple as Storm would send it."""
+    return {
+        "id": tup.id,
+        "comp": tup.component,
+        "stream": tup.stream,
+        "task": tup.task,
+        "tuple": list(tup.values),
+    }
+
+
 class _Messages:
-    """Executes the messages that a component would send to Storm."""
+    """Executes the messages that a component would send to Storm; it stands for the serializer."""
 
-    def __init__(self, collector: TaskCollector) -> None:
-        self._collector = collector
+    input_stream = output_stream = None
+
+    def __init__(self) -> None:
         self._receivers: list[int] = []
+        self._collector: TaskCollector
 
-    def send(self, message: Any) -> None:
+    def bind(self, collector: TaskCollector) -> None:
+        """Have the collector of a task carry them out."""
+        self._collector = collector
+
+    def read_message(self) -> list[int]:
+        """The one message that is read here: the task ids of the last emit."""
+        return self._receivers
+
+    def send_message(self, message: Any) -> None:
         """Execute a message; a ``sync`` has no meaning here, and is dropped."""
         if not isinstance(message, dict):
             self._collector.log(f"attempted to send a non dict message to Storm: {message!r:.500}", "error")
@@ -139,13 +229,15 @@ class _Messages:
         command = message.get("command")
         if command == "emit":
             self._emit(message)
-        elif command == "ack":
-            self._collector.ack(message["id"])
-        elif command == "fail":
-            self._collector.fail(message["id"])
+        elif command in ("ack", "fail"):
+            if not message["id"].startswith(TICK_ID):  # to which nobody listens, on Storm either
+                (self._collector.ack if command == "ack" else self._collector.fail)(message["id"])
         elif command == "log":
             self._collector.log(message["msg"], _LEVEL_NAMES.get(message.get("level", 2)))
         elif command == "error":
+            told = _RAISED.match(str(message["msg"]))
+            if told is not None and self._collector.is_reported(told[1]):
+                return
             self._collector.log(message["msg"], "error")
             self._collector.counters.errors += 1
         elif command == "metrics":

@@ -1,7 +1,7 @@
 """Configuration: the keys, their defaults, and the layers that override them."""
 
 from framework.config.keys import KEYS, Key
-from framework.config.layers import parse_option, project_files, streamparse_topologies
+from framework.config.layers import is_of_streamparse, parse_option, project_files, streamparse_topologies
 from framework.config.resolve import component_conf, resolve, task_count
 from framework.config.rules import AUTO_WORKERS
 from framework.config.settings import Settings
@@ -12,6 +12,7 @@ __all__ = [
     "Key",
     "Settings",
     "component_conf",
+    "is_of_streamparse",
     "parse_option",
     "project_files",
     "resolve",

@@ -150,6 +150,11 @@ def streamparse_layer(topology: Topology, environment: str | None) -> tuple[Laye
     return {}, []
 
 
+def is_of_streamparse(topology: Topology) -> bool:
+    """Whether a topology stands in a streamparse project, by its ``config.json``."""
+    return any(is_streamparse_config(folder / STREAMPARSE_FILE) for folder in _folders(topology))
+
+
 def is_streamparse_config(path: Path) -> bool:
     """Whether a file is a streamparse project's ``config.json``, which has environments."""
     try:

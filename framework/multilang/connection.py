@@ -8,7 +8,8 @@ import os
 import threading
 import traceback
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import IO, Any
 
 from framework.components.collector import EmitResult
@@ -93,6 +94,7 @@ class ConnectionCollector:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._anchor: str | None = None
+        self._reported: BaseException | None = None
         self._held: list[tuple[Sequence[Any], str | None]] = []
         """What a batch bolt has emitted in the call that is going on, with the streams."""
 
@@ -172,8 +174,19 @@ class ConnectionCollector:
         """Send a metric."""
         self._connection.send({"command": "metrics", "name": name, "params": value})
 
+    @contextmanager
+    def reported(self, exception: BaseException) -> Iterator[None]:
+        """Within the block, report an exception no more, as that has been done."""
+        self._reported = exception
+        try:
+            yield
+        finally:
+            self._reported = None
+
     def report_error(self, exception: BaseException, tup: Any) -> None:
         """Send an exception, with its traceback and the tuple that was in process."""
+        if exception is self._reported:
+            return
         where = f"{type(exception).__name__} raised while processing {tup!r:.500}\n" if tup else ""
         text = "".join(traceback.format_exception(exception))
         self._connection.send({"command": "error", "msg": where + text})

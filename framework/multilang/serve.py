@@ -109,7 +109,9 @@ class Served(ABC):
                 raise
             tup = args[0] if args and isinstance(args[0], Tuple) else None
             self.collector.report_error(error, tup)
-            if tup is not None and self.host.component.auto_fail:
+            with self.collector.reported(error):
+                self.host.raised(error, tup)
+            if tup is not None and self.host.fails_itself:
                 self.collector.fail(tup)
             if not self.host.survives_errors:
                 raise _Died from error
@@ -144,7 +146,7 @@ class ServedBolt(Served):
         self.collector.anchor_to(tup.id if self.host.component.auto_anchor else None)
         if origin[:2] == (TICK_COMPONENT, TICK_STREAM):
             self.guarded(partial(self._call, self.host.tick), tup)
-        elif self.guarded(partial(self._call, self.host.component.process), tup) and self._acks_each:
+        elif self.guarded(partial(self._call, self.host.process), tup) and not self.host.answers_itself:
             self.collector.ack(tup)
         self.collector.anchor_to(None)
 
@@ -167,10 +169,6 @@ class ServedBolt(Served):
         fields = self._fields.get(source, {}).get(stream)
         cls = values_class(source, stream, tuple(fields)) if fields else tuple
         return tuple.__new__(cls, message["tuple"])
-
-    @property
-    def _acks_each(self) -> bool:
-        return bool(self.host.component.auto_ack) and not self.host.is_batching
 
 
 class ServedSpout(Served):

@@ -106,7 +106,7 @@ class Driver:
             self._state.scope.enter(tuple(tup.values), self._key)
         if is_tick(tup):
             self._guarded((), self._host.tick, tup)
-        elif self._guarded([tup], self._host.process, tup) and self._acks_each:
+        elif self._guarded([tup], self._host.process, tup) and not self._host.answers_itself:
             self.recorder.ack(tup)
 
     def _end(self) -> None:
@@ -114,11 +114,6 @@ class Driver:
             self._give(tuple.__new__(self._host.record, TICK))
         if self._host.is_batching:
             self._guarded((), self._host.fire_batches)
-
-    @property
-    def _acks_each(self) -> bool:
-        # A batching bolt acks its tuples when it has processed their batch.
-        return self._component.auto_ack and not self._host.is_batching
 
     def _guarded(self, current: Sequence[Any], callback: Callable[..., object], *args: Any) -> bool:
         """Call a callback, and return whether it went well.
@@ -154,11 +149,14 @@ class Driver:
             BaseException: that itself, unless the bolt goes on after it.
         """
         name_the_fields(error)
-        for tup in current if self._component.auto_fail else ():
+        only = current[0] if len(current) == 1 else None
+        with self.recorder.reported(error):
+            self._host.raised(error, only)
+        for tup in current if self._host.fails_itself else ():
             self.recorder.fail(tup)
         if not self._host.survives_errors:
             raise error
-        self.recorder.report_error(error, current[0] if len(current) == 1 else None)
+        self.recorder.report_error(error, only)
 
     @contextmanager
     def _logging(self) -> Iterator[None]:

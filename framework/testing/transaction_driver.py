@@ -43,7 +43,7 @@ class TransactionDriver(Driver):
     def _give(self, tup: Any) -> None:
         if is_tick(tup):
             super()._give(tup)
-        elif self._guarded([tup], self._process, tup) and self._acks_each:
+        elif self._guarded([tup], self._process, tup) and not self._host.answers_itself:
             self.recorder.ack(tup)
 
     def _process(self, tup: Any) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from framework.config import Settings, component_conf
+from framework.config import Settings, component_conf, is_of_streamparse
 from framework.importing import importable
 from framework.topology import ComponentSpec, Problem, Topology, about
 from framework.topology.graph import SYSTEM_PREFIX
-from framework.traits import Traits, known_traits
+from framework.traits import Traits, held_class, is_ported, known_traits
 
 Confs = Mapping[str, Mapping[str, Any]]
 """Each component's resolved configuration, by id."""
@@ -43,7 +43,24 @@ def guarantees(topology: Topology, settings: Settings) -> list[str]:
         for spout in topology.spouts:
             traits = known_traits(spout, component_conf(settings, topology, spout))
             told.append(f"spout {spout.id!r} {_guarantee(traits)}")
+        told += _after_exceptions(topology, settings)
     return told
+
+
+def _after_exceptions(topology: Topology, settings: Settings) -> Iterator[str]:
+    """What an exception leads to, where that depends on the library that a component's class is of."""
+    ported, ours = [], []
+    for component in topology.components:
+        cls = held_class(component)
+        configured = component_conf(settings, topology, component)["viper.on.error"]
+        if cls is not None and configured is None and getattr(cls, "exit_on_exception", True):
+            (ported if is_ported(cls) else ours).append(repr(component.id))
+    if ours and (ported or is_of_streamparse(topology)):
+        restarted = f"restarts {', '.join(ported)} (of streamparse), as on Storm, and " if ported else ""
+        yield (
+            f"an exception {restarted}ends the run in {', '.join(ours)} (of viperstorm), where streamparse's "
+            "class would be restarted: set viper.on.error to restart or stop to have the same of all"
+        )
 
 
 def _guarantee(traits: Traits) -> str:

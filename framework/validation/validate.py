@@ -19,6 +19,7 @@ from framework.topology import Problem, Topology
 from framework.traits import known_traits
 from framework.validation.classes import check_classes
 from framework.validation.guarantees import check_answers
+from framework.validation.hooks import check_hooks
 from framework.validation.order import check_order, check_slack, check_ticks, check_timestamps, time_of
 from framework.validation.structure import (
     check_bean_ids,
@@ -55,6 +56,7 @@ RULES: Sequence[Callable[[Topology], Iterator[Problem]]] = (
     check_custom,
     check_parallelism,
     check_classes,
+    check_hooks,
 )
 """What must hold for every topology, also for one that only a cluster can run."""
 

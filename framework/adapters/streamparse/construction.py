@@ -16,7 +16,7 @@ import logging
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from types import ModuleType
 from typing import Any
@@ -48,6 +48,30 @@ def hosting() -> Iterator[None]:
     finally:
         _switches.on()
         thread.name = name  # which a TicklessBatchingBolt changes
+
+
+@contextmanager
+def telling(component: Any, tell: Callable[[], None]) -> Iterator[None]:
+    """Within it, pystorm's own `_setup_component` does nothing for a component but call `tell`.
+
+    It would configure the logging of the whole process, and replace its stdout.
+    """
+    _told[id(component)] = tell
+    try:
+        with hosting():
+            yield
+    finally:
+        del _told[id(component)]
+
+
+_told: dict[int, Callable[[], None]] = {}
+"""What sets the attributes of a component, by its id."""
+
+
+def _set_up(component: object, storm_conf: object, context: object) -> None:
+    tell = _told.get(id(component))
+    if tell is not None:
+        tell()
 
 
 class _NoSerializer:
@@ -96,6 +120,8 @@ class _Switches:
             serializers.update(dict.fromkeys(serializers, _NoSerializer))
             self._set(signal, "signal", lambda number, handler: signal.getsignal(number))
             self._set(component.Component, "run", _not_run)
+            self._set(component.Component, "_setup_component", _set_up)
+            self._set(bolt.Bolt, "_setup_component", _set_up)
             self._set(bolt.TicklessBatchingBolt, "_batch_entry", lambda bolt: None)
 
     def _set(self, owner: object, name: str, value: object) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -90,6 +91,7 @@ class TaskCollector:
             checked=self._rules.checked,
             takes_ids=self._rules.tracks,
         )
+        self._reported: BaseException | None = None
         self._begin_group: Callable[[int], None] = lambda group: None
         self.bulk = BulkEmits(self.buffer, self._row_of)
         """Takes the emits of many rows."""
@@ -204,8 +206,23 @@ class TaskCollector:
         # A new dictionary, as another thread may be reading the old one.
         self.counters.metrics = {**self.counters.metrics, name: snapshot(value)}
 
+    @contextmanager
+    def reported(self, exception: BaseException) -> Iterator[None]:
+        """Within the block, report an exception no more, as that has been done."""
+        self._reported = exception
+        try:
+            yield
+        finally:
+            self._reported = None
+
+    def is_reported(self, exception_name: str) -> bool:
+        """Whether an exception of that class has been reported, about which the component is being told."""
+        return type(self._reported).__name__ == exception_name
+
     def report_error(self, exception: BaseException, tup: Any, during: str | None = None) -> None:
         """Log an exception that does not end the run, with the callback that has raised it."""
+        if exception is self._reported:
+            return
         place = place_of(exception) + (f" in {during}" if during else "")
         self.counters.error_raised(exception, place, time.time())
         log_raised(self._logger, exception, tup, during)

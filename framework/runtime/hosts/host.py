@@ -50,6 +50,15 @@ class Identity:
     logger: logging.Logger
 
 
+_ANSWERED = (WindowedBolt, OPlus, JoinBolt, StatefulBolt)
+"""Bolts that pystorm does not have. The runtime answers for their tuples, whatever the class defines."""
+
+
+def owner_of(cls: type, name: str) -> str:
+    """The module of the class that a class has a method from; empty if it has none."""
+    return next((base.__module__ for base in cls.__mro__ if name in vars(base)), "")
+
+
 class Host:
     """Drives a component that is derived from our base classes; hosts of other components derive from it.
 
@@ -66,6 +75,9 @@ class Host:
     restart_tries: int | None = TRIES
     """Restarts of the component within a window, where the configuration leaves that open; None for any
     number."""
+    _answering: tuple[str, ...] = ("ack", "fail")
+    """Methods of a bolt that the runtime calls for its answers where a class has them of its own."""
+    _base_bolt: type[Any] = Bolt
 
     def __init__(self, component: Any) -> None:
         self.component = component
@@ -84,6 +96,8 @@ class Host:
         """Whether the component keeps windows by key."""
         self.aggregates = issubclass(self.cls, APlus)
         """Whether it aggregates their tuples, and so may take columns of them."""
+        self.answers_by_methods = self._overrides(*self._answering)
+        """Whether the class has an `ack` or a `fail` of its own, which is called as pystorm calls it."""
         self._opened: Set[str] = frozenset()
         """The attributes of the component that its windows or batches are."""
 
@@ -151,14 +165,53 @@ class Host:
         if self._is_stateful:
             self.component.pre_rollback()
 
+    def _overrides(self, *names: str) -> bool:
+        """True if it is a bolt whose class defines any of these methods itself.
+
+        What lies between the base class and it is the library's, such as `BatchingBolt`.
+        """
+        if not issubclass(self.cls, self._base_bolt) or self.takes_rows or issubclass(self.cls, _ANSWERED):
+            return False
+        library = self._base_bolt.__module__.partition(".")[0]
+        return any(owner_of(self.cls, name).partition(".")[0] != library for name in names)
+
     @property
     def process(self) -> Any:
         """The component's `process`; of one that takes batches its `process_rows`."""
-        return self.component.process_rows if self.takes_rows else self.component.process
+        if self.takes_rows:
+            return self.component.process_rows
+        return self._process_and_ack if self.answers_by_methods else self.component.process
+
+    def _process_and_ack(self, tup: Any) -> None:
+        component = self.component
+        component.process(tup)
+        if component.auto_ack and not self.is_batching:
+            component.ack(tup)
 
     def tick(self, tup: Any) -> None:
-        """Give the component a tick."""
-        self.component.process_tick(tup)
+        """Give the component a tick, and ack it as pystorm does where the class has an `ack` of its own."""
+        component = self.component
+        if self.answers_by_methods and self.is_batching:
+            component.ack(tup)  # "immediately, since it's just responsible for counter"
+        component.process_tick(tup)
+        if self.answers_by_methods and not self.is_batching and component.auto_ack:
+            component.ack(tup)
+
+    def raised(self, error: BaseException, tup: Any) -> None:
+        """Let the component do what pystorm's `_handle_run_exception` would let it do about its exception.
+
+        It has been reported.
+
+        Args:
+            error: the exception.
+            tup: the tuple in process; None if there was none, or several.
+        """
+        component = self.component
+        if owner_of(self.cls, "raise_exception") != owner_of(Bolt, "raise_exception"):
+            tuples = component._current_tups if self._gathers else tup
+            component.raise_exception(error, *([] if tuples is None else [tuples]))
+        if self.answers_by_methods and not self.is_batching and tup is not None and component.auto_fail:
+            component.fail(tup)
 
     @property
     def is_bolt(self) -> bool:
@@ -168,7 +221,9 @@ class Host:
     @property
     def answers_itself(self) -> bool:
         """Whether the component acks its tuples itself, so that the runtime must not."""
-        return not self.takes_rows and (self.is_batching or not self.component.auto_ack)
+        return not self.takes_rows and (
+            self.is_batching or self.answers_by_methods or not self.component.auto_ack
+        )
 
     @property
     def anchors_itself(self) -> bool:
@@ -177,8 +232,8 @@ class Host:
 
     @property
     def fails_itself(self) -> bool:
-        """Whether a tuple fails when `process` raises for it."""
-        return bool(self.component.auto_fail)
+        """Whether a tuple fails by itself when `process` raises for it."""
+        return bool(self.component.auto_fail) and not self.answers_by_methods
 
     @property
     def gathered(self) -> int:

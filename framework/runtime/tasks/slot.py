@@ -113,13 +113,20 @@ class ComponentSlot:
             ComponentError: the run ends with it.
             TaskStopped: nobody waits for the callback any more.
         """
+        self._deal(during, error, tup, self.host.raised)
+
+    def _deal(
+        self, during: str, error: BaseException, tup: object, told: Callable[[BaseException, Any], None]
+    ) -> None:
         if self._abandoned:  # for that very reason, perhaps: its program was killed
             raise TaskStopped from error
         name_the_fields(error)
         choice = self.choice(error)
         if choice is OnError.STOP:
+            self._tell(told, error, tup)
             self._context.fail(during, error, tup)
         self._collector.report_error(error, tup, during)
+        self._tell(told, error, tup)
         if choice is OnError.RESTART:
             self._plan_restart(during, error, tup)
         let_go_of_frames(error)
@@ -134,7 +141,17 @@ class ComponentSlot:
         if self.is_gone:  # it is made anew in any case
             self.report(error, "emit")
         else:
-            self.raised("emit", error)
+            self._deal("emit", error, None, lambda error, tup: None)  # no callback has raised it
+
+    def _tell(self, told: Callable[[BaseException, Any], None], error: BaseException, tup: object) -> None:
+        """Let the component answer for what it has raised; another error of it changes nothing."""
+        try:
+            with self._collector.reported(error):
+                told(error, tup)
+        except user_errors() as other:
+            if other.__context__ is error:
+                other.__context__ = None  # which stands in the log already
+            self._collector.report_error(other, tup, "what it does about an exception")
 
     def kept(self, lease: Lease) -> NoReturn:
         """End the run, as something keeps columns of which the component has declared that it keeps none.

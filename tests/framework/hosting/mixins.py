@@ -380,3 +380,56 @@ class UntilMarked:
                 raise StopIteration
             self.emit([self.number])
             self.number += 1
+
+
+# -- methods of its own where pystorm answers
+
+
+class Notes:
+    """Logs each call of a method that pystorm would call, with the value of the tuple, or "tick"."""
+
+    outputs = ["value"]
+    exit_on_exception = False
+
+    def note(self: Any, method: str, tup: Any) -> None:
+        told = tup if isinstance(tup, list) else [tup]
+        values = ["tick" if one.component == "__system" else one.values[0] for one in told]
+        self.logger.info("%s %s", method, " ".join(map(str, values)))
+
+    def ack(self: Any, tup: Any) -> None:
+        self.note("ack", tup)
+        super().ack(tup)  # type: ignore[misc]
+
+    def fail(self: Any, tup: Any) -> None:
+        self.note("fail", tup)
+        super().fail(tup)  # type: ignore[misc]
+
+    def raise_exception(self: Any, exception: Any, tup: Any = None) -> None:
+        self.note(f"raised {exception}", tup)
+        super().raise_exception(exception, tup)  # type: ignore[misc]
+
+
+class NotesAnswers(Notes):
+    """Raises for odd numbers."""
+
+    def process(self: Any, tup: Any) -> None:
+        self.note("process", tup)
+        if tup.values[0] % 2:
+            raise ValueError("odd")
+        self.emit([tup.values[0]])
+
+    def process_tick(self, tup: Any) -> None:
+        self.note("process_tick", tup)
+
+
+class NotesBatches(Notes):
+    """Raises for the batch of odd numbers."""
+
+    def group_key(self, tup: Any) -> Any:
+        return tup.values[0] % 2
+
+    def process_batch(self: Any, key: Any, tups: Any) -> None:
+        self.note("process_batch", tups)
+        if key:
+            raise ValueError("odd")
+        self.emit([len(tups)])

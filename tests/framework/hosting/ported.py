@@ -113,3 +113,15 @@ class UntilMarked(mixins.UntilMarked, Spout):
 
 class SaysContextFirst(mixins.SaysContext, Spout):
     """As the mixin."""
+
+
+class NotesAnswers(mixins.NotesAnswers, Bolt):
+    """As the mixin."""
+
+
+class NotesBatches(mixins.NotesBatches, BatchingBolt):
+    """As the mixin."""
+
+
+class NotesTimedBatches(mixins.NotesBatches, TicklessBatchingBolt):
+    """As the mixin."""

@@ -68,6 +68,78 @@ def test_what_is_printed_goes_to_the_log(
     assert capfd.readouterr().out == ""
 
 
+ASKED = {
+    "__import__('sys').stdout.encoding": "utf-8",
+    "__import__('sys').stdout.errors": "strict",
+    "__import__('sys').stdout.name": "<stdout>",
+    "__import__('sys').stdout.mode": "w",
+    "__import__('sys').stdout.closed": False,
+    "__import__('sys').stdout.isatty()": False,
+    "__import__('sys').stdout.writable()": True,
+    "__import__('sys').stdout.readable()": False,
+    "__import__('sys').stdout.flush()": None,
+    "__import__('sys').stdout.fileno() == __import__('sys').stderr.fileno()": True,
+    "__import__('sys').stdout.writelines(['one\\n', 'two\\n'])": None,
+    "__import__('sys').stdout.buffer.write('trois \u00e9t\u00e9s\\n'.encode())": 13,
+    "__import__('sys').stdout.buffer.raw.write(b'half\\xc3'), "
+    "__import__('sys').stdout.buffer.write(b'\\xa9 and half\\n')": (5, 11),
+    "__import__('sys').stdout.buffer.write(b'\\xff no text\\n')": 10,
+    "__import__('sys').stdout.reconfigure(encoding='latin-1', errors='replace')": None,
+    "__import__('sys').stdout.encoding, ": ("latin-1",),
+    "__import__('sys').stdout.buffer.write(b'caf\\xe9\\n')": 5,
+    "__import__('sys').stdout.reconfigure(encoding='utf-8', errors='strict')": None,
+    "__import__('codecs').getwriter('utf8')(__import__('sys').stdout.buffer).write('coded \u00e9\\n')": None,
+    "print('wrapper', file=__import__('io').TextIOWrapper(__import__('sys').stdout.buffer))": None,
+    "print('on'), print('closed', __import__('sys').stdout.close(), end='\\n')": (None, None),
+    "__import__('subprocess').run(['true'], stdout=__import__('sys').stdout).returncode": 0,
+}
+"""Expressions with their values: on Storm a component has its stdout to itself."""
+
+
+@both
+@everywhere
+def test_stdout_does_what_pythons_does(
+    workers: Workers, base: ModuleType, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    caplog.set_level(logging.INFO, LOGGER_PREFIX)
+    report = workers.run(chain(base.Lists, base.Evaluates), rows=[[text] for text in ASKED])
+    found = dict(zip(ASKED, (value for (value,) in report.result("sink")), strict=True))
+    assert found == ASKED
+    assert [text for _, text in said(caplog, "b1")] == [
+        *("one", "two", "trois \u00e9t\u00e9s", "half\u00e9 and half", "\\xff no text", "caf\u00e9"),
+        *("coded \u00e9", "wrapper", "on", "closed None"),
+    ]
+    assert capfd.readouterr().out == ""
+
+
+@both
+def test_stdout_may_be_detached_and_replaced(base: ModuleType, caplog: pytest.LogCaptureFixture) -> None:
+    """As many a program does for Python 2's sake, or to have its text in UTF-8."""
+    import io
+    import sys
+
+    caplog.set_level(logging.INFO, LOGGER_PREFIX)
+
+    class Replaces(base.Bolt):  # type: ignore[misc,name-defined]
+        outputs: Any = []
+
+        def process(self, tup: Any) -> None:
+            print("before", end="\n")
+            sys.stdout = io.TextIOWrapper(sys.stdout.detach(), encoding="utf-8", line_buffering=True)
+            print("behind \u00e9")
+
+    from framework import TopologyBuilder
+    from tests.framework.runtime.pieces import listed, run_built
+
+    before = sys.stdout
+    builder = TopologyBuilder()
+    builder.set_spout("source", listed([1]))
+    builder.set_bolt("b1", Replaces).shuffle_grouping("source")
+    run_built(builder)
+    assert sys.stdout is before
+    assert [text for _, text in said(caplog, "b1")] == ["before", "behind \u00e9"]
+
+
 @both
 @everywhere
 def test_an_undeclared_emit_is_warned_of_once_with_the_line_to_add(

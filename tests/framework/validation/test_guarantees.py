@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from framework import Bolt, PartitionedSpout, ReliableSpout, SeekableSpout, Spout, TopologyBuilder, ValueState
 from framework.config import resolve
+from framework.topology import Place, SourceMap
 from framework.validation import guarantees, validate
+from tests.framework.hosting import ported
 
 
 class Plain(Spout):
@@ -107,3 +111,43 @@ def test_nobody_is_warned_without_need() -> None:
     assert not told(Seekable)[1]
     assert not told(Repeating, Forward)[1]
     assert not told(Repeating, topology__acker__executors=0)[1]
+
+
+class TestAfterExceptions:
+    def told(
+        self, folder: Path, *classes: Any, config: dict[str, Any] | None = None, **options: Any
+    ) -> list[str]:
+        builder = TopologyBuilder()
+        builder.config.update({name.replace("__", "."): value for name, value in options.items()})
+        for number, cls in enumerate(classes):
+            name, own = f"c{number}", config if number == 1 else None
+            if number:
+                builder.set_bolt(name, cls, config=own).shuffle_grouping("c0")
+            else:
+                builder.set_spout(name, cls)
+        topology = builder.build("t")
+        place = Place(str(folder / "topologies" / "t.py"), 1)
+        topology = replace(topology, sources=SourceMap({(): place}))
+        settings, _ = resolve(topology)
+        return [line for line in guarantees(topology, settings) if line.startswith("an exception")]
+
+    def test_nothing_is_said_of_a_topology_of_ours(self, tmp_path: Path) -> None:
+        assert self.told(tmp_path, Plain, Forward) == []
+        (tmp_path / "config.json").write_text("{}")  # of somebody else
+        assert self.told(tmp_path, Plain, Forward) == []
+
+    def test_of_a_topology_that_has_both(self, tmp_path: Path) -> None:
+        expected = (
+            "an exception restarts 'c0' (of streamparse), as on Storm, and ends the run in 'c1' (of "
+            "viperstorm), where streamparse's class would be restarted: set viper.on.error to restart "
+            "or stop to have the same of all"
+        )
+        assert self.told(tmp_path, ported.Lists, Forward) == [expected]
+        assert self.told(tmp_path, ported.Lists, Forward, viper__on__error="restart") == []
+        assert self.told(tmp_path, ported.Lists, Forward, config={"viper.on.error": "stop"}) == []
+        assert self.told(tmp_path, ported.Lists, ported.Passes) == []
+
+    def test_of_a_streamparse_project_whose_imports_were_changed(self, tmp_path: Path) -> None:
+        (tmp_path / "config.json").write_text('{"topology_specs": "topologies/", "envs": {"prod": {}}}')
+        [line] = self.told(tmp_path, Plain, Forward)
+        assert line.startswith("an exception ends the run in 'c0', 'c1' (of viperstorm), where streamparse's")
