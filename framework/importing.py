@@ -104,6 +104,24 @@ def project_folders(file: str | os.PathLike[str] | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(path.resolve()) for path in candidates if path.is_dir()))
 
 
+def source_folder(cls: type, folders: Sequence[str]) -> str | None:
+    """The folder of a project that the module of a class was imported from; None if it is of no project.
+
+    Args:
+        cls: the class.
+        folders: of the project, as of `project_folders`.
+    """
+    file = getattr(sys.modules.get(cls.__module__), "__file__", None)
+    if file is None:
+        return None
+    path = Path(file).resolve()
+    inside = cls.__module__.count(".") + (path.name == "__init__.py")
+    if inside >= len(path.parents):
+        return None
+    folder = str(path.parents[inside])
+    return folder if folder in folders else None
+
+
 @contextmanager
 def importable(folders: Sequence[str]) -> Iterator[None]:
     """Put folders in front of ``sys.path`` for as long as the block runs."""

@@ -49,7 +49,8 @@ def guarantees(topology: Topology, settings: Settings) -> list[str]:
 
 def _after_exceptions(topology: Topology, settings: Settings) -> Iterator[str]:
     """What an exception leads to, where that depends on the library that a component's class is of."""
-    ported, ours = [], []
+    ported: list[str] = []
+    ours: list[str] = []
     for component in topology.components:
         cls = held_class(component)
         configured = component_conf(settings, topology, component)["viper.on.error"]

@@ -128,7 +128,8 @@ def check_isolation(topology: Topology, settings: Settings) -> list[Problem]:
     names = ", ".join(component.id for component in ported)
     message = (
         "components of streamparse's expect a process for each task, but here they share one interpreter, "
-        f"and so the attributes of their classes and the globals of their modules: {names}"
+        "and so the attributes of their classes and the globals of their modules, and run in the current "
+        f"folder instead of that of their sources: {names}"
     )
     return [Problem(topology.sources.at(), message, warning=True)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from framework.planning import Plan, TaskSpec
@@ -33,6 +33,11 @@ class RecordingPaths:
     """The recording that is replayed; None if the spouts are asked for tuples."""
     scale_changes: Sequence[ScaleChange] | None = None
     """The changes of numbers of tasks in the run that is replayed; None without one."""
+
+    def absolute(self) -> RecordingPaths:
+        """The same files, wherever they are opened."""
+        folder, replayed = (path and path.absolute() for path in (self.folder, self.replayed))
+        return replace(self, folder=folder, replayed=replayed)
 
 
 NO_RECORDING = RecordingPaths()

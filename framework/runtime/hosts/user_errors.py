@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import enum
+import os
 import sys
 
+from framework.importing import source_folder
 from framework.topology import did_you_mean
 
 
@@ -32,6 +34,19 @@ def user_errors() -> tuple[type[BaseException], ...]:
     asyncio = sys.modules.get("asyncio.exceptions")
     cancelled = (asyncio.CancelledError,) if asyncio is not None else ()
     return (Exception, SystemExit, GeneratorExit, *cancelled)
+
+
+def name_the_folder(error: BaseException, cls: type) -> None:
+    """Note at a FileNotFoundError that the file is where the sources of a component's class are, if it is."""
+    name = error.filename if isinstance(error, FileNotFoundError) else None
+    if not isinstance(name, str) or os.path.isabs(name):
+        return
+    folder = source_folder(cls, sys.path)
+    if folder is not None and os.path.exists(os.path.join(folder, name)):
+        error.add_note(
+            f"there is one in {folder!r}, from where {cls.__name__} was imported, and this process runs in "
+            f"{os.getcwd()!r}: name it by os.path.dirname(__file__)"
+        )
 
 
 def name_the_fields(error: BaseException) -> None:

@@ -65,7 +65,7 @@ class TaskContext:
         """
         if isinstance(error, ComponentError):
             raise error
-        lines = [f"{type(error).__name__}: {error}"]
+        lines = [f"{type(error).__name__}: {error}", *getattr(error, "__notes__", [])]
         lines += [f"tuple: {tup!r:.1000}"] if tup is not None else []
         lines += [tried] if tried else []
         raise ComponentError(self.spec.component, self.spec.id, during, "\n  ".join(lines)) from error

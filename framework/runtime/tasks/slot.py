@@ -11,7 +11,7 @@ from framework.errors import ComponentError, EmitError
 from framework.runtime.edges.collector import TaskCollector
 from framework.runtime.hosts.faults import OnError, Recovery
 from framework.runtime.hosts.host import Host
-from framework.runtime.hosts.user_errors import name_the_fields, user_errors
+from framework.runtime.hosts.user_errors import name_the_fields, name_the_folder, user_errors
 from framework.runtime.state import TaskState, Transactions
 from framework.runtime.tasks.context import TaskContext, TaskStopped
 from framework.runtime.tasks.presence import Presence
@@ -90,6 +90,7 @@ class ComponentSlot:
                 interval_s = identity.conf["topology.state.checkpoint.interval.ms"] / 1_000
                 self._transactions = Transactions(host.component, interval_s)
         except user_errors() as error:
+            name_the_folder(error, host.cls)
             self._context.fail("initialize", error)
         host.initialized(self._collector)
         if host.is_bolt:
@@ -121,6 +122,7 @@ class ComponentSlot:
         if self._abandoned:  # for that very reason, perhaps: its program was killed
             raise TaskStopped from error
         name_the_fields(error)
+        name_the_folder(error, self.host.cls)
         choice = self.choice(error)
         if choice is OnError.STOP:
             self._tell(told, error, tup)

@@ -53,8 +53,9 @@ class Launcher:
         self._settings = settings
         self._network = network
         self._memory = memory
-        self._recording = recording
-        self._checkpoints = checkpoints
+        # Workers may have another working directory.
+        self._recording = recording.absolute()
+        self._checkpoints = None if checkpoints is None else checkpoints.absolute()
         self._context = make_context()
         self._lifeline = Lifeline()
         note_for_server(checkpoints)

@@ -24,6 +24,7 @@ from framework.runtime.control.stop import StopReason, StopSignal
 from framework.runtime.metrics.stacks import TaskStack
 from framework.runtime.state import StateMemory
 from framework.runtime.workers.death_watch import open_files
+from framework.runtime.workers.folder import enter_sources
 from framework.runtime.workers.messages import (
     Abort,
     Begin,
@@ -241,6 +242,7 @@ class _Child:
         """Go through all phases of a run; a failure is sent to the parent, and components are closed."""
         self._line.on_dump(self._worker.tell_stacks, lambda: self._worker.stacks().tasks)
         with self._worker.surroundings():
+            enter_sources(self._job.plan, self._job.process)  # log files have been opened
             with self._status.writing():
                 try:
                     files = open_files()

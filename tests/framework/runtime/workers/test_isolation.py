@@ -114,7 +114,8 @@ def test_sharing_is_warned_of_where_it_was_asked_for() -> None:
     assert topology is not None
     assert validate(topology) == []
     (warning,) = check_isolation(topology, _settings("inline"))
-    assert warning.message.endswith("globals of their modules: word_spout, count_bolt")
+    assert "and run in the current folder instead of that of their sources" in warning.message
+    assert warning.message.endswith(": word_spout, count_bolt")
     assert check_isolation(topology, _settings(None)) == []
 
 
