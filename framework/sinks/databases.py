@@ -62,7 +62,7 @@ def check_of(column: sa.types.TypeEngine[Any], dialect: sa.Dialect) -> Check:
     misfit = _misfit(dialect)
     as_json = _as_json(is_postgres) if isinstance(column, sa.JSON) and not is_sqlite else None
     is_float = isinstance(column, sa.Float)
-    lossy = None if is_sqlite else _lossy(column)
+    lossy = _lossy(column, is_sqlite)
 
     def check(values: Sequence[object]) -> str:
         if not is_text(values):
@@ -97,10 +97,19 @@ def check_of(column: sa.types.TypeEngine[Any], dialect: sa.Dialect) -> Check:
     return check
 
 
-def _lossy(column: sa.types.TypeEngine[Any]) -> Callable[[object], str] | None:
+def _lossy(column: sa.types.TypeEngine[Any], is_sqlite: bool) -> Callable[[object], str] | None:
     """A function that says what a column would lose of a value; a database rounds and cuts without a word."""
     import sqlalchemy as sa
 
+    if isinstance(column, sa.Date):
+        told = "has a time of day, which a column of dates drops: make it a date (value.date())"
+        return lambda value: told if isinstance(value, datetime.datetime) else ""
+    if isinstance(column, sa.Time):
+        return lambda value: _lost_of_day(value, has_zone=bool(column.timezone))
+    if isinstance(column, sa.DateTime) and not column.timezone:
+        return _lost_of_zone
+    if is_sqlite:  # whose columns of numbers hold any number, and decimals as floats
+        return _lost_by_float if isinstance(column, sa.Numeric) else None
     if isinstance(column, sa.Integer):
         return lambda value: _lost_of(value, None, 0, "whole numbers")
     if isinstance(column, sa.Numeric) and not isinstance(column, sa.Float) and column.scale is not None:
@@ -111,12 +120,24 @@ def _lossy(column: sa.types.TypeEngine[Any]) -> Callable[[object], str] | None:
     if isinstance(column, sa.Float):
         told = "has a whole number of more digits than the column's floats: make the column whole or NUMERIC"
         return lambda value: told if isinstance(value, int) and float(value) != value else ""
-    if isinstance(column, sa.Date):
-        told = "has a time of day, which a column of dates drops: make it a date (value.date())"
-        return lambda value: told if isinstance(value, datetime.datetime) else ""
-    if isinstance(column, sa.Time):
-        return lambda value: _lost_of_day(value, has_zone=bool(column.timezone))
     return None
+
+
+def _lost_of_zone(value: object) -> str:
+    """The fault of a value for a column of times without zones, which drop the zone or take the server's."""
+    if isinstance(value, datetime.datetime) and value.tzinfo is not None:
+        return (
+            "has a time zone, which the column does not hold: make it UTC without one "
+            "(value.astimezone(UTC).replace(tzinfo=None)), or let the column have zones"
+        )
+    return ""
+
+
+def _lost_by_float(value: object) -> str:
+    """The fault of a decimal that SQLite is given as a float."""
+    if isinstance(value, Decimal) and value.is_finite() and Decimal(repr(float(value))) != value:
+        return "has a decimal of more digits than SQLite's floats: make the column TEXT, and the value a text"
+    return ""
 
 
 def _lost_of_day(value: object, *, has_zone: bool) -> str:

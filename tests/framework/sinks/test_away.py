@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -309,6 +310,7 @@ def checked(column: Any, value: object, dialect: sa.Dialect) -> str:
         (sa.Double(), 2**53 + 1, "has a whole number of more digits than the column's floats"),
         (sa.Time(), datetime.datetime(2024, 5, 31, 17), "has a date, which a column of times drops"),
         (sa.Time(), datetime.time(17, tzinfo=datetime.UTC), "has a time zone, which the column drops"),
+        (sa.DateTime(), datetime.datetime(2024, 5, 31, tzinfo=datetime.UTC), "has a time zone, which"),
         (sa.Date(), datetime.datetime(2024, 5, 31, 17), "has a time of day, which a column of dates drops"),
     ],
 )
@@ -343,10 +345,37 @@ def test_values_that_postgresql_never_takes(column: Any, value: object, told: st
         (sa.Time(timezone=True), datetime.time(17, tzinfo=datetime.UTC)),
         (sa.Date(), datetime.date(2024, 5, 31)),
         (sa.DateTime(), datetime.datetime(2024, 5, 31, 17)),
+        (sa.DateTime(timezone=True), datetime.datetime(2024, 5, 31, tzinfo=datetime.UTC)),
     ],
 )
 def test_values_that_it_takes(column: Any, value: object) -> None:
     assert checked(column, value, psycopg2.dialect()) == ""
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "told"),
+    [
+        (sa.Numeric(30, 2), Decimal("12345678901234567890.12"), "more digits than SQLite's floats"),
+        (sa.Numeric(30, 2), Decimal("0.10"), ""),
+        (sa.Integer(), 1.5, ""),  # which SQLite holds in any column
+        (sa.Date(), datetime.datetime(2024, 5, 31, 17), "has a time of day"),
+        (sa.DateTime(), datetime.datetime(2024, 5, 31, tzinfo=datetime.UTC), "has a time zone, which"),
+        (sa.DateTime(), datetime.datetime(2024, 5, 31, 17), ""),
+    ],
+)
+def test_what_sqlite_would_keep_a_part_of(column: Any, value: object, told: str, tmp_path: Path) -> None:
+    """What is taken is there again; what is refused is not, which is why."""
+    engine = sa.create_engine(f"sqlite:///{tmp_path / 'a.db'}")
+    table = sa.Table("t", sa.MetaData(), sa.Column("v", column))
+    table.create(engine)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sa.exc.SAWarning)  # about decimals
+        assert (checked(column, value, engine.dialect) == "") == (told == "")
+        with engine.begin() as connection:
+            connection.execute(sa.insert(table), [{"v": value}])
+            assert (connection.execute(sa.select(table.c.v)).scalar() == value) == (told == "")
+    assert told in checked(column, value, engine.dialect)
+    engine.dispose()
 
 
 # -- a server of PostgreSQL, where there is one
