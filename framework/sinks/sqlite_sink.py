@@ -98,8 +98,8 @@ class SqliteSink(TableSink):
                 )
                 found = database.execute(f"PRAGMA table_xinfo({_quoted(self._table)})").fetchall()
                 self._check_columns(self._column(*described) for described in found)
-                declared = {name: kind for _, name, kind, *_ in found}
-                self._checks = [_unfit_real if _is_real(declared[name]) else _unfit for name in names]
+                declared = {name.lower(): kind for _, name, kind, *_ in found}
+                self._checks = [_unfit_real if _is_real(declared[name.lower()]) else _unfit for name in names]
                 self._check_key(database)
                 self._check_insert(database)
         self._longest = self._opened_database.getlimit(sqlite3.SQLITE_LIMIT_LENGTH)
