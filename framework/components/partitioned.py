@@ -101,8 +101,9 @@ class PartitionedSpout(Spout):
 
         Args:
             partition: from 0.
-            start_us: rows before this event time, in microseconds since 1970 UTC, may be left out. None
-                always with `viper.timestamp.slack`: what is late depends on all rows before.
+            start_us: where the partition goes on, in a run that resumes or behind a restart: rows before this
+                event time, in microseconds since 1970 UTC, may be left out. None where it begins, as in a
+                new run, and always with `viper.timestamp.slack`: what is late depends on all rows before.
 
         Yields:
             The next rows; or None if there is nothing for now, after which it is asked again after a pause

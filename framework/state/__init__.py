@@ -17,6 +17,7 @@ handles, pickled  what a component's attribute is while the task runs: of typed,
 lists, maps       likewise of lists and maps
 batches           the state of batching bolts, and what its attribute is
 kept              what of them is unpickled, and may have to be written
+loading           values that were pickled, read again
 ================  ===============================================================================
 """
 

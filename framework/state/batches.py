@@ -13,6 +13,7 @@ from typing import Any, Final, Protocol
 from framework.errors import StateError
 from framework.state.access import StateAccess
 from framework.state.declaration import PickledState
+from framework.state.loading import loaded
 from viper.state import items
 
 _PROTOCOL: Final = 5
@@ -94,9 +95,9 @@ class GatheredBatches:
         """Give a bolt the batches and the ticks that the table has."""
         found = dict(items(self._table, 0))
         if _TICKS in found:
-            self._ticks = pickle.loads(found.pop(_TICKS)[0])
+            self._ticks = loaded(found.pop(_TICKS)[0])
         for number, (data,) in sorted(found.items()):
-            key, tuples = pickle.loads(data)
+            key, tuples = loaded(data)
             self._batches[key].extend(tuples)
             self._note(key, number, len(tuples))
         self._batches.touched.clear()

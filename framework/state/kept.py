@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from framework.errors import StateError
 from framework.state.access import StateAccess
+from framework.state.loading import loaded
 
 MOST_KEPT: Final = 1 << 16
 """Values that are kept between slices; beyond that all are read anew."""
@@ -89,7 +90,7 @@ class KeptValues:
                 self._kept.pop(token, None)
                 self._dirty.pop(token, None)
             else:
-                kept.value = pickle.loads(image)
+                kept.value = loaded(image)
                 self._kept[token] = self._dirty[token] = kept
         self._images.clear()
 

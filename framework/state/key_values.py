@@ -9,6 +9,7 @@ from typing import Any
 from framework.errors import StateError
 from framework.state.access import StateAccess
 from framework.state.declaration import PickledState
+from framework.state.loading import loaded
 from viper.scalars import python_of
 from viper.state import KeyedTable, items
 
@@ -51,7 +52,7 @@ class KeyValueState:
     def get(self, key: Any, default: Any = None) -> Any:
         """The value of a key; the default if it has none."""
         found = self._table.get(key)
-        return default if found is None else pickle.loads(found[0])
+        return default if found is None else loaded(found[0])
 
     def put(self, key: Any, value: Any) -> None:
         """Give a key a value.
@@ -76,7 +77,7 @@ class KeyValueState:
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
         """Pairs of key and value, as they are when the iteration begins."""
-        return iter([(key, pickle.loads(value)) for key, (value,) in items(self._table, 0)])
+        return iter([(key, loaded(value)) for key, (value,) in items(self._table, 0)])
 
     def __contains__(self, key: Any) -> bool:
         """Whether a key has a value."""

@@ -5,13 +5,13 @@ A typed list is a `viper.state.ListCell`. One of any values is made of a list of
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from framework.state.access import StateAccess
 from framework.state.declaration import Durable
 from framework.state.kept import Kept, KeptValues
+from framework.state.loading import loaded
 from viper.rows import is_plain
 from viper.scalars import python_of
 from viper.state import ListCell, scope_of
@@ -101,7 +101,7 @@ class PickledList:
         kept = self._lists.get(token)
         if kept is not None:
             return kept
-        elements = [pickle.loads(data) for data in self._cell.get()]
+        elements = [loaded(data) for data in self._cell.get()]
         kept = self._lists.keep(Kept(token, self._scope.key, None, elements))
         self._lists.note(kept)  # the tuple in process may have added some of them
         return kept
@@ -157,5 +157,5 @@ class LivingList(PickledList):
 def _copies(values: list[Any], pickled: list[bytes]) -> list[Any]:
     """Values that nobody else can change."""
     return [
-        value if is_plain(value) else pickle.loads(data) for value, data in zip(values, pickled, strict=True)
+        value if is_plain(value) else loaded(data) for value, data in zip(values, pickled, strict=True)
     ]

@@ -5,13 +5,13 @@ A map of typed values is a `viper.state.MapCell`. One of any values is made of a
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterator
 from typing import Any
 
 from framework.state.access import StateAccess
 from framework.state.declaration import Durable
 from framework.state.kept import Kept, KeptValues
+from framework.state.loading import loaded
 from viper.rows import is_plain
 from viper.scalars import python_of
 from viper.state import MapCell, scope_of, token_of
@@ -137,7 +137,7 @@ class PickledMap:
     def _kept(self, key: Any, data: bytes) -> Kept:
         token = self._token(key)
         kept = self._values.get(token)
-        return kept or self._values.keep(Kept(token, self._scope.key, key, pickle.loads(data)))
+        return kept or self._values.keep(Kept(token, self._scope.key, key, loaded(data)))
 
     def _read(self, kept: Kept) -> Any:
         if not is_plain(kept.value):

@@ -7,11 +7,11 @@ value that lives in its process is pickled likewise, but for checkpoints only.
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 from framework.state.access import StateAccess
 from framework.state.kept import Kept, KeptValues
+from framework.state.loading import loaded
 from viper.rows import is_plain
 from viper.scalars import python_of
 from viper.state import StateCell, scope_of
@@ -38,7 +38,7 @@ class PickledValue:
             if self._pickled_default is None:
                 return self._default
             # The key gets a copy, which may be changed in place.
-            kept = self._give(pickle.loads(self._pickled_default), self._pickled_default)
+            kept = self._give(loaded(self._pickled_default), self._pickled_default)
         if not is_plain(kept.value):
             self._values.touch(kept)
         return kept.value
@@ -97,7 +97,7 @@ class PickledValue:
         data = self._cell.value
         if data is None:
             return None
-        return self._values.keep(Kept(token, self._scope.key, None, pickle.loads(data)))
+        return self._values.keep(Kept(token, self._scope.key, None, loaded(data)))
 
     def _give(self, value: Any, pickled: bytes) -> Kept:
         """Enter the key with a value."""

@@ -7,7 +7,6 @@ is there no more, or ends later by now: then that key has nothing to fire.
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 from framework.state import StateAccess
 from framework.state.declaration import PickledState
 from framework.state.kept import Kept, KeptValues
+from framework.state.loading import loaded
 from framework.windows.due import Due
 from framework.windows.endings import Ending, Endings
 from framework.windows.grids import Grid
@@ -132,7 +132,7 @@ class OpenKeyWindows:
         """Note when the windows of key groups end, of which nothing is known yet."""
         for group in groups:
             for _, (data,) in items(self._table, group):
-                for window in unpacked(*pickle.loads(data)).by_start.values():
+                for window in unpacked(*loaded(data)).by_start.values():
                     self._number = max(self._number, window.number)
                     self._note_end(window, group)
 
@@ -203,7 +203,7 @@ class OpenKeyWindows:
 
     def _found(self, token: Hashable, key: Any, group: int) -> Kept:
         found = self._table.get(key)
-        value = KeyWindows(key, group) if found is None else unpacked(*pickle.loads(found[0]))
+        value = KeyWindows(key, group) if found is None else unpacked(*loaded(found[0]))
         return self._values.keep(Kept(token, value.key, None, value))
 
     # -- its windows

@@ -15,6 +15,7 @@ from typing import Any, Final
 from framework.errors import StateError
 from framework.state import StateAccess
 from framework.state.declaration import PickledState
+from framework.state.loading import loaded
 from framework.windows.contents import Image, Marks, WindowContents
 from framework.windows.spec import LATENESS_MS, MOST_BYTES, MOST_ROWS, PARTIAL, WindowSpec
 from framework.windows.tuple_window import TupleWindow
@@ -88,9 +89,9 @@ class OpenWindows:
         if _MARKS not in found:
             return
         (self._marks,) = found.pop(_MARKS)
-        contents.marks = marks = Marks(*pickle.loads(self._marks))
+        contents.marks = marks = Marks(*loaded(self._marks))
         for first, (data,) in sorted(found.items()):
-            rows, times = pickle.loads(data)
+            rows, times = loaded(data)
             gone = max(marks.first - first, 0)
             contents.rows += rows[gone:]
             contents.times += times[gone:]

@@ -112,9 +112,22 @@ def pack(job: Job, packed: PackedPlan) -> bytes:
 def unpack(packed: bytes) -> Job:
     """The job that was packed; user code is imported on the way."""
     is_by_value, data, code, others = pickle.loads(packed)
+    _name_as_in_parent(vars(sys.modules["__main__"]))
     with importing_user_code():
         plan, settings = by_value.loads(data) if is_by_value else pickle.loads(data)
     return Job(plan, settings, **others, code=code)
+
+
+def _name_as_in_parent(found: Mapping[str, Any]) -> None:
+    """Give the classes and functions of a script the module's name that they have where it was started.
+
+    Their texts and the pickled values of the classes have it, also in checkpoints and recordings.
+    """
+    for one in list(found.values()):
+        if isinstance(one, type | FunctionType) and one.__module__ == "__mp_main__":
+            one.__module__ = "__main__"
+            if isinstance(one, type):
+                _name_as_in_parent(vars(one))
 
 
 _OR_INLINE: Final = "or run it with --worker inline (viper.worker)"

@@ -14,6 +14,7 @@ from typing import Any, Final
 from framework.errors import StateError
 from framework.state import StateAccess
 from framework.state.declaration import PickledState
+from framework.state.loading import loaded
 from framework.windows.due import Due
 from framework.windows.joins.comparing import Origin, values_fit
 from framework.windows.joins.conditions import Side
@@ -125,10 +126,10 @@ class OpenJoin:
         if _MARKS not in found:
             return
         (self._marks,) = found.pop(_MARKS)
-        self.count, firsts, self._origins = pickle.loads(self._marks)
+        self.count, firsts, self._origins = loaded(self._marks)
         settled = set[int]()
         for number, (data,) in sorted(found.items()):
-            begins, rows, *others = pickle.loads(data)
+            begins, rows, *others = loaded(data)
             settled.update(*others)
             for stored, begin, kept in zip(self.sides, begins, rows, strict=True):
                 if stored.end != begin:  # those before have expired before they were written

@@ -358,6 +358,26 @@ def test_a_script_without_a_guard_may_have_lambdas(tmp_path: Path) -> None:
     assert (ran.stdout, ran.stderr) == ("[(0,), (2,), (4,), (6,)]\n", "")
 
 
+def test_classes_of_a_script_have_one_name_in_all_processes(tmp_path: Path) -> None:
+    code = """
+        import pickle
+        class Value:
+            class Inner: pass
+        class Names(Bolt):
+            outputs = ["value"]
+            def process(self, tup):
+                text = f"{Value} {Value.Inner} {type(self)} {Names.process.__module__}"
+                self.emit([(text, pickle.dumps(Value()), pickle.dumps(Value.Inner()), Value)])
+        if __name__ == "__main__":
+            print(both(Names)[0][0][0])
+    """
+    ran = script(tmp_path, code)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout == (
+        "<class '__main__.Value'> <class '__main__.Value.Inner'> <class '__main__.Names'> __main__\n"
+    )
+
+
 def test_a_script_whose_class_is_another_one_in_a_worker_is_refused(tmp_path: Path) -> None:
     code = """
         class Says(Bolt):
