@@ -122,10 +122,24 @@ def problem_with(
     if not command or not command[0]:
         return CommandProblem("expected a command, found none", only_here=False)
     return (
-        _problem_with_program(command[0], working_folder(command, folders, stays=stays))
+        _problem_with_one_text(command[0], folders)
+        or _problem_with_program(command[0], working_folder(command, folders, stays=stays))
         or (_problem_in_current_folder(command) if stays else _problem_with_script(command, folders))
         or _problem_with_serializer(command)
     )
+
+
+def _problem_with_one_text(program: str, folders: Sequence[str]) -> CommandProblem | None:
+    """The problem of a command that stands in one text, as a shell takes it; Storm takes that for a name."""
+    words = program.split()
+    places = [Path(), *searched(folders)]
+    if len(words) < 2 or shutil.which(program) or any((place / program).is_file() for place in places):
+        return None
+    message = (
+        f"it is one text, {program!r}, and so the name of a program with blanks in it, which there is not: "
+        f"write each word by itself, as {words}"
+    )
+    return CommandProblem(message, only_here=False)
 
 
 def _problem_with_program(program: str, folder: Path) -> CommandProblem | None:

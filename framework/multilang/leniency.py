@@ -28,7 +28,7 @@ class Leniency:
         """
         self._counts[kind] += 1
         if self._counts[kind] == 1:
-            self._logger.warning("%s %s, as on Storm; further ones are counted", self._name, told)
+            self._logger.warning("%s %s; further ones are counted", self._name, told)
 
     def close(self) -> None:
         """Log how many there were, where it was more than one."""

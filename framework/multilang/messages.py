@@ -191,7 +191,7 @@ class Decoder:
         if _LOST.search(rest):
             raise InvalidMessage(_stray_line(text), _NO_END)
         if rest:
-            told = f"has written {rest!r:.300} behind a message, which is passed over"
+            told = f"has written {rest!r:.300} behind a message, which is passed over, as on Storm"
             self._note("messages with more behind them", told)
         return message
 
@@ -203,7 +203,9 @@ class Decoder:
             wrong = data[error.start : error.end]
             text = data.decode("utf-8", _AS_JAVA)
             told = f"has written bytes that are no UTF-8, such as {wrong!r}, which are taken for U+FFFD"
-            self._note("messages that are no UTF-8", f"{told}; write UTF-8, or ASCII with escapes")
+            self._note(
+                "messages that are no UTF-8", f"{told}, as on Storm; write UTF-8, or ASCII with escapes"
+            )
         if "\r" in text:
             text = text.replace("\r\n", "\n").replace("\r", "\n")
         return text.lstrip("\ufeff \t\n")

@@ -27,6 +27,8 @@ PROBES = 4
 QUIET_S = 0.1
 """Seconds without a message after which a program that sends more syncs than heartbeats came to it gets a
 further heartbeat. They decide nothing: the answer to that heartbeat does."""
+PATIENCE_S = 1.0
+"""Seconds without a message after which a program that reads in turn gets its heartbeat all the same."""
 _PYSTORM_ERROR = re.compile(r"Python \w+ raised(\n| while processing Tuple )")
 """How an error begins that pystorm reports; the ``sync`` that follows it answers no request of a bolt."""
 
@@ -59,6 +61,10 @@ class Session:
         """Syncs so far that may have answered them."""
         self._tuple: str | None = None
         """The id of the tuple that was sent last, until the program acks or fails it."""
+        self._told_receivers = False
+        """True if the tuple that was sent last has led to an emit whose receivers the program was told."""
+        self._reads_in_turn = False
+        """True if the program takes the next message for the receivers, whatever it is."""
         self._works_on = False
         """True if the program goes on with a tuple behind a heartbeat, and answers it later."""
 
@@ -85,7 +91,7 @@ class Session:
             self._program.send({**setup, "pidDir": self._program.make_pid_folder()})
             while "pid" not in (answer := self._program.receive()):
                 if "command" not in answer:
-                    told = f"has answered {answer!r:.300} without its pid"
+                    told = f"has answered {answer!r:.300} without its pid, which does on Storm, too"
                     self._program.leniency.note("answers without a pid", told)
                     break
                 if answer["command"] not in BEFORE_PID:
@@ -119,10 +125,12 @@ class Session:
         self._finish_pending()
         self.take_waiting()
         self._program.send(tup)
-        self._tuple = tup["id"]
+        self._tuple, self._told_receivers = tup["id"], False
+        if self._reads_in_turn:
+            self._until_tuple_answered()
         for _ in range(1 + PROBES):
             self._ask(heartbeat)
-            self._until_answered()
+            self._until_answered(heartbeat)
             if self._is_done_with_tuple():
                 return
         self._works_on = True
@@ -149,9 +157,40 @@ class Session:
         self._pending += 1
         self._asked += 1
 
-    def _until_answered(self) -> None:
+    def _until_answered(self, again: Message | None = None) -> None:
+        """Execute commands until nothing is pending; a heartbeat that seems to be lost is sent `again`."""
         while self._pending:
-            self._execute(self._program.receive())
+            if again is not None and self._told_receivers and self._tuple is None:
+                message = self._program.receive_within(QUIET_S)
+            else:
+                message = self._program.receive()
+            if message is None and not self._program.has_ended:
+                assert again is not None
+                self._take_for_lost(again)
+            elif message is not None:
+                self._execute(message)
+
+    def _take_for_lost(self, heartbeat: Message) -> None:
+        """Send a heartbeat once more: the program wanted receivers, and seems to have taken it for them.
+
+        If it has not, it answers both, which is one sync more than it was asked for.
+        """
+        self._told_receivers, self._reads_in_turn = False, True
+        self._program.leniency.note(
+            "heartbeats without an answer",
+            "has taken a heartbeat for the receivers of an emit, it seems, and has not answered it; from now "
+            "on it gets a heartbeat when it has answered its tuple: keep messages that come before the "
+            "receivers, as Storm's own libraries do, or emit with need_task_ids: false",
+        )
+        self._program.send(heartbeat)
+
+    def _until_tuple_answered(self) -> None:
+        """Execute commands until the program has acked or failed the tuple, or says nothing for a while."""
+        while self._tuple is not None:
+            message = self._program.receive_within(PATIENCE_S)
+            if message is None:
+                return
+            self._execute(message)
 
     def _finish_pending(self) -> None:
         """Pass over the rest of an answer that an exception broke off; its emits have failed with that."""
@@ -172,7 +211,7 @@ class Session:
             known = one_of(sorted([*self._commands, "sync"]))
             if not (self._takes_unknown and isinstance(command, str)):
                 raise self._program.given_up(f"has sent {message!r:.300}: expected {known} as command")
-            told = f"has sent the command {command!r:.100}, and not {known}: it is passed over"
+            told = f"has sent the command {command!r:.100}, and not {known}: it is passed over, as on Storm"
             self._program.leniency.note("unknown commands", told)
 
     def _on_sync(self) -> None:
@@ -193,6 +232,7 @@ class Session:
         elif command in ("ack", "fail") and str(message.get("id")) == self._tuple:
             self._tuple = None
         self._checked(message, self._commands[command])
+        self._told_receivers = self._told_receivers or (command == "emit" and wants_task_ids(message))
 
     def _checked(self, message: Message, call: Callable[[Message], T]) -> T:
         """Call something with a message; a field of it that is wrong is the program's end."""

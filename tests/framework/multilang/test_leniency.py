@@ -58,7 +58,7 @@ def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
         ("speaking.end()", "has sent the command 'end', and not", "3 unknown commands"),
         (
             """write('{"command": "log", "msg": "caf\\xe9"}')""",
-            "has written bytes that are no UTF-8, such as b'\\xe9', which are taken for U+FFFD; write UTF-8",
+            "that are no UTF-8, such as b'\\xe9', which are taken for U+FFFD, as on Storm; write UTF-8, or",
             "3 messages that are no UTF-8",
         ),
         (
@@ -168,7 +168,7 @@ def test_a_handshake_without_a_pid(script: Script, caplog: pytest.LogCaptureFixt
     )
     assert run_bolt(command, ["x"]).result("sink") == [("x",)]
     (warning,) = warnings(caplog)
-    assert "has answered {'hello': 1} without its pid, as on Storm" in warning
+    assert "has answered {'hello': 1} without its pid, which does on Storm, too" in warning
 
 
 def test_json_of_many_levels_names_the_program(script: Script) -> None:

@@ -138,6 +138,25 @@ def test_a_module_of_the_resources_runs(module: str, tmp_path: Path) -> None:
     assert run_topology(topology).result("sink") == [("__main__", name)]
 
 
+@pytest.mark.parametrize("program", ["python3 split.py a", "./split.rb a", "/bin/sh split.sh", "no such"])
+def test_a_command_in_one_text_is_told_of(folders: list[str], program: str) -> None:
+    Path(folders[1], "split.py").touch()
+    for command in ([program], [program, "more"]):
+        problem = problem_with(command, folders)
+        assert problem is not None and not problem.only_here
+        assert str(problem).startswith(
+            f"it is one text, {program!r}, and so the name of a program with blanks"
+        )
+        assert str(problem).endswith(f"write each word by itself, as {program.split()}")
+
+
+def test_a_program_may_have_blanks_in_its_name(folders: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    Path(folders[1], "my program").touch(mode=0o755)
+    assert problem_with(["./my program"], folders) is None
+    monkeypatch.setenv("PATH", folders[1])
+    assert problem_with(["my program"], folders) is None
+
+
 class TestScript:
     @pytest.mark.parametrize(
         ("command", "script"),

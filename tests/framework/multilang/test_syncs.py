@@ -55,3 +55,28 @@ def test_a_program_that_answers_nothing_is_not(script: Script) -> None:
     """Its outputs come all the same: each is taken before the next tuple is sent."""
     text = PROGRAM.format(ahead="pass", behind="pass", syncs=1).replace("speaking.ack(tup)", "pass")
     assert run_bolt(script(text), *ROWS).result("sink") == [tuple(row) for row in ROWS]
+
+
+def test_a_program_that_takes_the_next_message_for_the_receivers(
+    script: Script, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As on Storm, if no tuple is waiting there: the heartbeat that it has taken for them comes once more."""
+    command = script(
+        """
+        import speaking
+
+        def process(tup):
+            speaking.say({"command": "emit", "tuple": tup["tuple"], "anchors": [tup["id"]]})
+            kinds.append(type(speaking.read()).__name__)
+            speaking.emit([kinds[-1]], need_task_ids=False)
+
+        kinds = []
+        speaking.run_bolt(process)
+        """
+    )
+    rows = run_bolt(command, *([number] for number in range(5))).result("sink")
+    # The first heartbeat came behind its tuple, as a program had to be one that keeps it.
+    expected = [[(number,), ("list" if number else "dict",)] for number in range(5)]
+    assert rows == [row for pair in expected for row in pair]
+    told = [r.getMessage() for r in caplog.records if r.levelname == "WARNING"]
+    assert len(told) == 1 and "keep messages that come before the receivers" in told[0]
