@@ -20,7 +20,9 @@ import math
 import numbers
 import pickle
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Protocol
 
 from viper import _rows
@@ -30,12 +32,18 @@ from viper.scalars import python_of
 __all__ = [
     "HASH_VERSION",
     "ArrowColumn",
+    "NanError",
+    "are_partners",
     "canonical_of_rare",
+    "comparable",
     "group_of_hash",
     "groups_of_task",
     "hash_of_rare",
     "hashes_of_columns",
     "hashes_of_rows",
+    "partner",
+    "placing_hash",
+    "placing_hash_of_rare",
     "siphash",
     "split",
     "stable_hash",
@@ -58,6 +66,10 @@ _DATE = b"d"
 _SET = b"e"
 _MAPPING = b"m"
 _NAMED = b"x"
+_NAN_HASH = siphash(b"nan" + _NAMED)
+
+_PLAIN = frozenset((str, int, float, bool, bytes))
+"""The types whose values equal each other exactly if they are one key."""
 
 
 class ArrowColumn(Protocol):
@@ -163,7 +175,7 @@ def targets_of_columns(columns: Sequence[ArrowColumn], tasks: int, groups: int) 
 
 
 def hash_of_rare(key: Any) -> int:
-    """The stable hash of a value that C leaves to Python: of a rarer type, or of a subclass.
+    """The stable hash of a value that C leaves to Python: of a rarer type, of a subclass, or NaN.
 
     An instance of a subclass equals those of its base, and hashes as they do. A scalar of NumPy or pandas is
     the value of Python that it stands for.
@@ -171,9 +183,27 @@ def hash_of_rare(key: Any) -> int:
     Raises:
         TypeError: as for `stable_hash`.
     """
+    return _hash_of_rare(key, hash_of_rare)
+
+
+def placing_hash_of_rare(key: Any) -> int:
+    """As `hash_of_rare`, for what only says where a tuple goes: NaN has one, too, of whichever type.
+
+    NaN is no key of anything that is kept, as it does not equal itself. But a tuple with it goes to the same
+    task whenever it comes, as it does where there is one task only, and that task says what becomes of it.
+    """
+    return _NAN_HASH if _is_nan(key) else _hash_of_rare(key, placing_hash_of_rare)
+
+
+def placing_hash(key: object) -> int:
+    """As `stable_hash`, by `placing_hash_of_rare`."""
+    return _rows.hash_of(key, placing_hash_of_rare)
+
+
+def _hash_of_rare(key: Any, rare: Callable[[Any], int]) -> int:
     scalar = python_of(key)
     if scalar is not key:
-        return stable_hash(scalar)
+        return _rows.hash_of(scalar, rare)
     if isinstance(key, str):
         return stable_hash(str.__str__(key))
     if isinstance(key, bytes | bytearray):
@@ -181,15 +211,100 @@ def hash_of_rare(key: Any) -> int:
     if isinstance(key, numbers.Number):
         return stable_hash(_residue(key))
     if isinstance(key, list | tuple):
-        return stable_hash(tuple(key))
+        return _rows.hash_of(tuple(key), rare)
     if isinstance(key, set | frozenset):
-        return siphash(_joined(sorted(map(stable_hash, key))) + _SET)
+        return siphash(_joined(sorted(_rows.hash_of(member, rare) for member in key)) + _SET)
     if isinstance(key, Mapping):
-        pairs = sorted((stable_hash(k), stable_hash(v)) for k, v in key.items())
+        pairs = sorted((_rows.hash_of(k, rare), _rows.hash_of(v, rare)) for k, v in key.items())
         return siphash(_joined(number for pair in pairs for number in pair) + _MAPPING)
     if isinstance(key, datetime.date) and not isinstance(key, datetime.datetime):
         return siphash((key.toordinal() - _EPOCH).to_bytes(8, "little", signed=True) + _DATE)
     return siphash(_as_text(key).encode() + _NAMED)
+
+
+def comparable(key: Any, nan: Hashable = None) -> Hashable:
+    """A hashable value that equals that of another key exactly if both are one key.
+
+    Of most keys it is the key itself. It is for dictionaries and comparisons of keys in one process; other
+    processes may make another one.
+
+    Args:
+        key: the key.
+        nan: what stands for NaN, which is no key; None to refuse it.
+
+    Raises:
+        TypeError: as for `stable_hash`.
+    """
+    if type(key) in _PLAIN:
+        return _number(key, nan)  # or a text, which is no NaN
+    key = python_of(key)
+    if isinstance(key, str):
+        return str.__str__(key)
+    if isinstance(key, bytes | bytearray):
+        return bytes(key)
+    if isinstance(key, numbers.Number):
+        return _number(key, nan)
+    if isinstance(key, list | tuple):
+        return tuple([comparable(member, nan) for member in key])
+    if isinstance(key, set | frozenset):
+        return frozenset([comparable(member, nan) for member in key])
+    if isinstance(key, Mapping):
+        return _Pairs(frozenset([(comparable(k, nan), comparable(v, nan)) for k, v in key.items()]))
+    if key is not None:
+        stable_hash(key)  # which refuses what is no key
+    found: Hashable = key
+    return found
+
+
+def partner(value: Any) -> Hashable | None:
+    """What a join finds the partners of a value by: of equal keys it is equal, as of `comparable`.
+
+    It is None where there is no partner, as in SQL: for None itself, and for what is NaN or has it within.
+
+    Raises:
+        TypeError: the value is no key.
+    """
+    try:
+        return comparable(value)
+    except NanError:
+        return None
+
+
+def are_partners(left: Any, right: Any) -> bool:
+    """True if a join takes two values for equal; errors as of `partner`."""
+    if type(left) in _PLAIN and type(right) in _PLAIN:
+        return bool(left == right)
+    found = partner(left)
+    return found is not None and found == partner(right)
+
+
+class NanError(TypeError):
+    """NaN, where a key is wanted."""
+
+    def __init__(self) -> None:
+        super().__init__("nan is no key: it does not equal itself")
+
+
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    """The pairs of a mapping."""
+
+    pairs: frozenset[Any]
+
+
+def _number(key: Any, nan: Hashable) -> Hashable:
+    if not _is_nan(key):
+        found: Hashable = key
+        return found
+    if nan is None:
+        raise NanError
+    return nan
+
+
+def _is_nan(key: Any) -> bool:
+    if type(key) is float:
+        return key != key
+    return isinstance(key, numbers.Number) and bool(key.is_nan() if isinstance(key, Decimal) else key != key)
 
 
 def canonical_of_rare(key: Any) -> tuple[Any] | bytes:
@@ -244,10 +359,9 @@ def _canonical_number(key: Any) -> tuple[Any] | bytes:
 
 def _residue(key: Any) -> int:
     # Python's numeric hash is the same for equal numbers of all types, and not randomized.
-    residue = hash(key)
-    if key != key:
-        raise TypeError("nan is no key: it does not equal itself")
-    return residue
+    if _is_nan(key):
+        raise NanError
+    return hash(key)
 
 
 def _joined(hashes: Iterable[int]) -> bytes:

@@ -27,7 +27,7 @@ from framework.windows.joins import (
 )
 from framework.windows.joins.conditions import Side
 from framework.windows.spec import JOIN_HOW
-from viper.hashing import group_of_hash, stable_hash
+from viper.hashing import group_of_hash, placing_hash
 
 
 class JoinBolt(BatchBolt):
@@ -193,7 +193,7 @@ class JoinBolt(BatchBolt):
         if not self._search.keeps(side) or fields is None:
             return lambda values: 0
         key_of, groups = itemgetter(*map(origin.index, fields)), self._groups
-        return lambda values: group_of_hash(stable_hash(key_of(values)), groups)
+        return lambda values: group_of_hash(placing_hash(key_of(values)), groups)
 
     def _emit_alone(self, alone: Sequence[Waiting]) -> None:
         """Emit tuples that have found no partner."""

@@ -11,6 +11,7 @@ from framework.components.tuple import Tuple
 from framework.windows.joins import Given, Origin, as_condition
 from framework.windows.joins.conditions import Condition, Pair, Side
 from framework.windows.key_window import SideWindow
+from viper.hashing import partner
 
 PairsAt = Literal["tuple", "end"]
 """Where pairs stand in the order: below the later tuple, or at the end of the window."""
@@ -56,6 +57,8 @@ class JPlus(OPlus):
 
     _condition: Condition
     _compared: Sequence[tuple[int, int, Pair]]
+    _keyed: Mapping[tuple[str, str], tuple[int, ...]]
+    """By component and stream the indexes of the fields that are the key."""
 
     def __init__(
         self,
@@ -162,6 +165,11 @@ class JPlus(OPlus):
             return False
         return all(function(left, right) for function in condition.functions) and self.matches(left, right)
 
+    def _is_out(self, tup: Tuple) -> bool:
+        """True if a tuple has no partner, as a field of its key is None or NaN."""
+        keyed = self._keyed.get((tup.component, tup.stream), ())
+        return any(partner(tup.values[index]) is None for index in keyed)
+
     # -- how it is configured
 
     @property
@@ -192,4 +200,10 @@ class JPlus(OPlus):
             self._compared = [(left.index(one.left), right.index(one.right), one) for one in pairs]
         else:
             self._compared = ()
+        self._keyed = {
+            (source, name): tuple(map(context["source->stream->fields"][source][name].index, found["fields"]))
+            for source, streams in context["source->stream->grouping"].items()
+            for name, found in streams.items()
+            if found["type"].lower() == "fields"
+        }
         super()._open_windows(conf, context)

@@ -266,6 +266,8 @@ class OPlus(Bolt):
         if self.derives_keys:
             self._process_keys(tup)
             return
+        if self.inputs == 2 and self._is_out(tup):
+            return
         kept = self.window_state.of_tuple()
         if kept is None:
             return
@@ -275,6 +277,10 @@ class OPlus(Bolt):
             self.emit(row)
         if not is_taken and self._late is not None:
             self._late.pass_by(tup)
+
+    def _is_out(self, tup: Tuple) -> bool:
+        """True if a tuple comes into no window, whatever its time."""
+        return False
 
     def _process_keys(self, tup: Tuple) -> None:
         """Take a tuple into the windows of those of its keys that the task owns, group by group."""

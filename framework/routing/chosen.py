@@ -56,11 +56,7 @@ class Chosen(CountingRouter):
         return self._named(self._router.targets(rows))
 
     def targets_of_columns(self, columns: Sequence[ArrowColumn], count: int) -> Targets | None:
-        """The task index of each row of a record batch; None where the rows must be seen as tuples.
-
-        Raises:
-            TypeError: a key is NaN.
-        """
+        """The task index of each row of a record batch; None where the rows must be seen as tuples."""
         found = self._router.targets_of_columns(columns, count)
         return None if found is None else self._named(found)
 

@@ -17,9 +17,9 @@ from framework.routing.storm_hash import storm_hash
 from framework.topology import Grouping, GroupingKind
 from viper.hashing import (
     ArrowColumn,
-    hash_of_rare,
     hashes_of_columns,
     hashes_of_rows,
+    placing_hash_of_rare,
     targets_of_columns,
     targets_of_rows,
 )
@@ -158,18 +158,17 @@ class ByKey:
         return array("H", self._rare.hashed(lambda rare: targets_of_rows(rows, indexes, tasks, groups, rare)))
 
     def targets_of_columns(self, columns: Sequence[ArrowColumn], count: int) -> Targets | None:
-        """The task index of each row of a record batch; None where a key's type has no hash for columns.
-
-        Raises:
-            TypeError: a key is NaN.
-        """
+        """The task index of each row of a record batch; None where the keys have to be hashed as values."""
         key = [columns[index] for index in self._indexes]
-        found = targets_of_columns(key, self._tasks, self._groups)
+        try:
+            found = targets_of_columns(key, self._tasks, self._groups)
+        except TypeError:  # one is NaN
+            return None
         return None if found is None else array("H", found)
 
 
 class RareKeys:
-    """Hashes keys that are not plain values, such as dates, and remembers those seen last.
+    """Hashes keys that are not plain values, such as dates, and remembers those seen last; NaN, too.
 
     A plain value is hashed in less time than it would be found. A date, though, takes 1,600 ns in Python, and
     80 to be found. The dict is emptied when it has grown past 65,536 keys, so that it does not grow with the
@@ -177,7 +176,7 @@ class RareKeys:
     """
 
     def __init__(self) -> None:
-        self._seen = _Remembered(hash_of_rare)
+        self._seen = _Remembered(placing_hash_of_rare)
 
     def hashed(self, hash_rows: Callable[[Callable[[Any], int]], bytes]) -> bytes:
         """What a function finds for rows, given a function for the values that are not plain.
@@ -190,7 +189,7 @@ class RareKeys:
         try:
             return hash_rows(self._seen.__getitem__)
         except TypeError:  # a key that no dict takes, e.g. a set
-            return hash_rows(hash_of_rare)
+            return hash_rows(placing_hash_of_rare)
 
 
 class _Remembered(dict[Hashable, int]):
@@ -244,12 +243,11 @@ class PartialKey(CountingRouter):
         return self._choices(self._rare.hashed(lambda rare: hashes_of_rows(rows, self._indexes, rare)))
 
     def targets_of_columns(self, columns: Sequence[ArrowColumn], count: int) -> Targets | None:
-        """The task index of each row of a record batch; None where a key's type has no hash for columns.
-
-        Raises:
-            TypeError: a key is NaN.
-        """
-        hashes = hashes_of_columns([columns[index] for index in self._indexes])
+        """The task index of each row of a record batch; None where the keys have to be hashed as values."""
+        try:
+            hashes = hashes_of_columns([columns[index] for index in self._indexes])
+        except TypeError:  # one is NaN
+            return None
         return None if hashes is None else self._choices(hashes)
 
     def save(self) -> list[int]:

@@ -57,11 +57,7 @@ class ScalableRouter(CountingRouter):
         return self._router.targets(rows)
 
     def targets_of_columns(self, columns: Sequence[ArrowColumn], count: int) -> Targets | None:
-        """The task index of each row of a record batch; None where the rows must be seen as tuples.
-
-        Raises:
-            TypeError: a key is NaN.
-        """
+        """The task index of each row of a record batch; None where the rows must be seen as tuples."""
         if not self._only_at_commits:
             self.follow()
         return self._router.targets_of_columns(columns, count)

@@ -62,11 +62,7 @@ class SwitchingRouter:
         return found[:first] + router.targets(rows)[first:]
 
     def targets_of_columns(self, columns: Sequence[ArrowColumn], count: int) -> Targets | None:
-        """The task index of each row of a record batch; None where the rows must be seen as tuples.
-
-        Raises:
-            TypeError: a key is NaN.
-        """
+        """The task index of each row of a record batch; None where the rows must be seen as tuples."""
         found = self._router.targets_of_columns(columns, count)
         if self._next is None or found is None:
             return found

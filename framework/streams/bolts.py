@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from framework.components import BatchBolt, RowError, Rows
-from framework.streams.functions import Function, Stopped, found, stopped
+from framework.streams.functions import Function, Stopped, found, stopped, values_of
 from framework.topology import Stream
 from viper.rows import call_choosing, call_each, call_flat, misfit
 
@@ -84,15 +84,13 @@ class FunctionBolt(Step):
         index = None if self._packs else misfit(results, width)
         if index is None:
             return None
-        if isinstance(results[index], list) and len(results[index]) == width:
-            results[:] = [tuple(row) if type(row) is list else row for row in results]
-            return self._as_rows(results)
-        error = TypeError(
-            f"the function has returned {results[index]!r:.200}: "
-            f"expected a tuple of {width} values, {list(self._fields)}"
-        )
-        del results[index:]
-        return Stopped(index, error)
+        try:
+            values_of(results[index], self._fields)
+        except TypeError as error:
+            del results[index:]
+            return Stopped(index, error)
+        results[:] = [tuple(row) if type(row) is list else row for row in results]
+        return self._as_rows(results)
 
 
 class Map(FunctionBolt):

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from framework.errors import StateError
 from framework.state import StateAccess, ValueState
+from viper.hashing import comparable
 
 NOTHING: Final[Any] = object()
 """Stands for the value of a key that has none."""
@@ -39,14 +40,28 @@ class Folded:
         """Values that may differ from what the table has."""
         self._kept: dict[Any, Any] = {}
         """Others that were used."""
+        self._shown: dict[Any, Any] = {}
+        """Keys that no dictionary takes, such as lists, by what stands for them."""
+
+    def hashable(self, key: Any) -> Any:
+        """What stands in the dictionaries for a key that they do not take.
+
+        Raises:
+            TypeError: it is no key.
+        """
+        found = comparable(key)
+        self._shown.setdefault(found, key)
+        return found
 
     def read(self, key: Any) -> Any:
         """The value of a key that has not changed, or `NOTHING`.
 
         Raises:
             LookupError: the key is another task's.
+            TypeError: it is no key.
         """
         value = self._kept.get(key, NOTHING)
+        key = self._shown.get(key, key) if self._shown else key
         if value is NOTHING and (found := self._table.get(key)) is not None:
             value = pickle.loads(found[0])
         return value
@@ -60,7 +75,7 @@ class Folded:
         write, pickled, value = self._table.set, pickle.dumps, None
         try:
             for key, value in self.changed.items():
-                write(key, (pickled(value, pickle.HIGHEST_PROTOCOL),))
+                write(self._shown.get(key, key), (pickled(value, pickle.HIGHEST_PROTOCOL),))
         except (TypeError, AttributeError, ValueError, RecursionError, pickle.PicklingError) as error:
             raise StateError(
                 f"state {self._name} holds {value!r:.300}, which cannot be pickled: {error}"
@@ -69,6 +84,7 @@ class Folded:
             self._kept.clear()
         self._kept.update(self.changed)
         self.changed.clear()
+        self._shown.clear()
 
     def own(self, groups: range) -> None:
         """As `OwningHandle.own`: keys may come back with values that other tasks have given them."""
@@ -78,3 +94,4 @@ class Folded:
         """Take back what the call has changed; what was changed before it has been written."""
         self._kept.clear()
         self.changed.clear()
+        self._shown.clear()

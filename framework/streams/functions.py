@@ -63,6 +63,20 @@ def check_takes(what: str, function: Callable[..., Any], count: int, meaning: st
         raise TypeError(f"{what}({name}): {error}; it is called with {meaning}") from None
 
 
+def values_of(returned: Any, fields: Sequence[str]) -> tuple[Any, ...]:
+    """What a function has returned, as the values of several fields.
+
+    Raises:
+        TypeError: it is no tuple or list of as many values.
+    """
+    if isinstance(returned, tuple | list) and len(returned) == len(fields):
+        return tuple(returned)
+    raise TypeError(
+        f"the function has returned {returned!r:.200}: "
+        f"expected a tuple of {len(fields)} values, {list(fields)}"
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Stopped:
     """Where a function has raised, after it was called for the tuples before."""

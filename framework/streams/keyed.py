@@ -13,7 +13,7 @@ from framework.components import BatchBolt, RowError, Rows
 from framework.state import StateAccess, ValueState
 from framework.streams.bolts import Step
 from framework.streams.folded import NOTHING, FoldedState
-from framework.streams.functions import Function, found
+from framework.streams.functions import Function, found, values_of
 from viper.rows import kept
 
 
@@ -79,11 +79,17 @@ class Fold(Step):
         try:
             for row in rows.values():
                 key, before = self._key_of(row), NOTHING
-                before = changed.get(key, NOTHING)
+                try:
+                    before = changed.get(key, NOTHING)
+                except TypeError:  # no dictionary takes it, such as a list
+                    key = folded.hashable(key)
+                    before = changed.get(key, NOTHING)
                 if before is NOTHING:
                     before = folded.read(key)
                 value = self._next(before, row[width:])
                 result = kept(self._result(value))
+                if results != 1:
+                    result = values_of(result, self._fields[width:])
                 changed[key] = value
                 made.append((*row[:width], *result) if results != 1 else (*row[:width], result))
         except Exception as error:

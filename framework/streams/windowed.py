@@ -21,11 +21,12 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from framework.components import APlus
-from framework.streams.functions import Function, found
+from framework.streams.functions import Function, found, values_of
 from framework.windows import Count as Tuples
 from framework.windows import KeyWindow
 from framework.windows.aggregates import Aggregate, Collect
 from framework.windows.aggregates.written import Written, read
+from viper.rows import kept
 
 Row = tuple[Any, ...]
 BOUNDS = ("start", "end")
@@ -159,11 +160,17 @@ class AggregateWindow(WindowStep):
 
 
 class Reduce(Aggregate[Row, Any]):
-    """What a function makes of all values, which takes two of them and is associative."""
+    """What a function makes of all values, which takes two of them and is associative.
 
-    def __init__(self, function: Function) -> None:
+    Args:
+        function: the function, or its dotted path. It may change its first argument, which is its own.
+        fields: names of the values; of several each value is a tuple.
+    """
+
+    def __init__(self, function: Function, fields: Sequence[str] = ("value",)) -> None:
         super().__init__()
         self._function = found(function)
+        self._fields = tuple(fields)
 
     def create(self) -> Row:
         """As in the base class."""
@@ -171,11 +178,16 @@ class Reduce(Aggregate[Row, Any]):
 
     def add(self, acc: Row, value: Any) -> Row:
         """As in the base class."""
-        return (self._function(acc[0], value),) if acc else (value,)
+        if not acc:
+            return (kept(value),)  # a tuple is in several windows, and other components have it
+        made = self._function(acc[0], value)
+        return (made if len(self._fields) == 1 else values_of(made, self._fields),)
 
     def merge(self, first: Row, second: Row) -> Row:
-        """As in the base class."""
-        return self.add(first, second[0]) if first and second else first or second
+        """As in the base class; the function gets copies, as it may change them."""
+        if not (first and second):
+            return first or second
+        return self.add((kept(first[0]),), second[0])
 
     def result(self, acc: Row) -> Any:
         """As in the base class."""
@@ -194,7 +206,7 @@ class ReduceWindow(WindowStep):
     """
 
     def __init__(self, function: Function, inputs: Sequence[str], width: int = 1, **form: Any) -> None:
-        super().__init__(Reduce(function), inputs, width, inputs, **form)
+        super().__init__(Reduce(function, inputs[width:]), inputs, width, inputs, **form)
 
     def rows(self, window: KeyWindow, acc: Any) -> Iterable[Row]:
         """As in the base class."""
@@ -229,4 +241,10 @@ class ProcessWindow(WindowStep):
     def rows(self, window: KeyWindow, acc: Any) -> Iterable[Any]:
         """As in the base class."""
         made = self._function(window, self.aggregate.result(acc))
-        return made if len(self._fields) > 1 else [(value,) for value in made]
+        if not isinstance(made, Iterable):
+            raise TypeError(
+                f"the function has returned {made!r:.200} for a window: expected a list of what it emits"
+            )
+        if len(self._fields) > 1:
+            return [values_of(row, self._fields) for row in made]
+        return [(value,) for value in made]

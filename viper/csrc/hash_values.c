@@ -44,12 +44,6 @@ RARELY static int hash_wide_text(PyObject *text, uint64_t *hash)
     return 0;
 }
 
-RARELY static int refuse_nan(void)
-{
-    PyErr_SetString(PyExc_TypeError, NAN_IS_NO_KEY);
-    return -1;
-}
-
 RARELY static int hash_tuple(PyObject *tuple, PyObject *rare, uint64_t *hash)
 {
     if (Py_EnterRecursiveCall(" in a nested key"))
@@ -75,6 +69,7 @@ RARELY static int hash_list(PyObject *list, PyObject *rare, uint64_t *hash)
     return failed;
 }
 
+/* Also of NaN, which is refused as a key, and yet has to go to some task. */
 RARELY static int hash_rare(PyObject *value, PyObject *rare, uint64_t *hash)
 {
     PyObject *found = PyObject_CallOneArg(rare, value);
@@ -97,7 +92,7 @@ int hash_value(PyObject *value, PyObject *rare, uint64_t *hash)
     } else if (type == &PyFloat_Type) {
         double number = PyFloat_AS_DOUBLE(value);
         if (number != number)
-            return refuse_nan();
+            return hash_rare(value, rare, hash);
         *hash = hash_of_residue(residue_of_double(number));
     } else if (value == Py_None) {
         *hash = hash_of_none();

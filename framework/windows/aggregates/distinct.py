@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any
+from types import NoneType
+from typing import Any, Final
 
 from framework.windows.aggregates import hyperloglog
 from framework.windows.aggregates.base import Aggregate
 from framework.windows.aggregates.hyperloglog import Registers
-from viper.hashing import stable_hash
+from viper.hashing import comparable, placing_hash
 
 
 class _Value(Enum):
@@ -17,8 +18,23 @@ class _Value(Enum):
     NAN = "nan"
 
 
+_PLAIN: Final = frozenset((str, int, float, bool, bytes, NoneType))
+"""Types whose values are looked up as they are."""
+
+
+def _counted(value: Any) -> Any:
+    """What a value is counted by: the same for equal keys and for NaN, also within tuples.
+
+    Two NaN within tuples are equal or not by where they lie in memory, which processes differ in.
+    """
+    try:
+        return comparable(value, _Value.NAN)
+    except TypeError:
+        return value  # of a class of its own, which says what it equals
+
+
 class Distinct(Aggregate[dict[Any, int], int]):
-    """How many different values a field has, which can be the keys of a dictionary.
+    """How many different values a field has: keys of a fields grouping, or of a dictionary.
 
     Values that are equal are one: 1, 1.0 and True. What is no number (NaN) is one value, too. Each different
     value is kept for as long as it is in the window.
@@ -30,8 +46,8 @@ class Distinct(Aggregate[dict[Any, int], int]):
 
     def add(self, acc: dict[Any, int], value: Any) -> dict[Any, int]:
         """As in the base class."""
-        if value != value:
-            value = _Value.NAN
+        if type(value) not in _PLAIN or value != value:
+            value = _counted(value)
         acc[value] = acc.get(value, 0) + 1
         return acc
 
@@ -96,7 +112,7 @@ class ApproximateDistinct(Aggregate[Registers, int]):
 
     def add(self, acc: Registers, value: Any) -> Registers:
         """As in the base class."""
-        return hyperloglog.noted(acc, stable_hash(value), self.precision)
+        return hyperloglog.noted(acc, placing_hash(value), self.precision)
 
     def merge(self, first: Registers, second: Registers) -> Registers:
         """As in the base class."""

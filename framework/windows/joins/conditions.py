@@ -15,6 +15,7 @@ from framework.topology import unknown
 from framework.windows.grids import Grid
 from framework.windows.spec import WindowSpec, forming, spec_in
 from framework.windows.zones import DAY_US
+from viper.hashing import are_partners
 
 Span = str | timedelta
 """A duration: a timedelta, or a text such as ``"5m"``."""
@@ -49,7 +50,10 @@ def span_us(what: str, span: object) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two fields whose values are compared. A None on either side never matches, nor does NaN."""
+    """Two fields whose values are compared. A None on either side never matches, nor does NaN.
+
+    Values are equal if they are one key, as of a grouping (`viper.hashing.comparable`).
+    """
 
     left: str
     right: str
@@ -57,15 +61,26 @@ class Pair:
     """How far the values may lie apart; None where they must be equal."""
 
     def holds(self, left: Any, right: Any) -> bool:
-        """Whether it holds for two values of any types, as Python compares them."""
+        """True if it holds for two values of any types; numbers of a band are subtracted as Python does it.
+
+        Raises:
+            TypeError: values that must be equal are no keys, or those of a band no numbers.
+        """
         if left is None or right is None:
             return False
-        return bool(left == right) if self.width is None else bool(abs(left - right) <= self.width)
+        if self.width is None:
+            return are_partners(left, right)
+        return _is_finite(left) and _is_finite(right) and bool(abs(left - right) <= self.width)
 
     def __str__(self) -> str:
         if self.width is None:
             return f"{self.left} = {self.right}"
         return f"|{self.left} - {self.right}| <= {self.width}"
+
+
+def _is_finite(number: Any) -> bool:
+    """False of what lies in no band; a Decimal that is NaN would raise where it is compared."""
+    return isinstance(number, int) or math.isfinite(number)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Hashable, Iterator, Sequence
+from fractions import Fraction
 from itertools import chain, product
 from typing import Any, Final
 
 from framework.windows.joins.comparing import Comparison
 from framework.windows.joins.conditions import Side
+from viper.hashing import partner
 
 _FAR: Final = 1 << 50
 """Cells further out are one, as floats do not tell their neighbours apart."""
@@ -76,7 +78,7 @@ class CellIndex:
             if row[index] is None:
                 return None
             value, width = comparison.exact(row[index]), comparison.width
-            cell = value if width is None else _cell(value, width)
+            cell = partner(value) if width is None else _cell(value, width)
             if cell is None:
                 return None
             key.append(cell)
@@ -88,7 +90,10 @@ class CellIndex:
         for index, comparison in zip(self._coming, self._compared, strict=True):
             value, width = comparison.exact(row[index]), comparison.width
             if width is None:
-                choices.append((value,))
+                same = partner(value)
+                if same is None:
+                    return
+                choices.append((same,))
                 continue
             cell = _cell(value, width)
             if cell is None:
@@ -99,10 +104,12 @@ class CellIndex:
 
 def _cell(value: int | float, width: int | float) -> int | None:
     """The cell of a number; None for one that lies in no band."""
-    if isinstance(value, float) and not math.isfinite(value):
+    if not isinstance(value, int) and not math.isfinite(value):
         return None
     size = 2 * width or 1
     if isinstance(value, int) and isinstance(size, int):
         cell: int = value // size
         return cell
+    if not isinstance(value, int | float):  # a Decimal is not divided by a float
+        return max(-_FAR, min(math.floor(Fraction(value) / Fraction(size)), _FAR))
     return max(-_FAR, min(math.floor(value / size), _FAR))

@@ -6,9 +6,11 @@ import datetime
 import itertools
 from collections import Counter
 from collections.abc import Sequence
+from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -127,7 +129,7 @@ class TestByKey:
             calls.append(key)
             return hash_of_rare(key)
 
-        monkeypatch.setattr(router_module, "hash_of_rare", noting)
+        monkeypatch.setattr(router_module, "placing_hash_of_rare", noting)
         return calls
 
     def test_a_rare_key_is_hashed_once(self, hashed: list[Any]) -> None:
@@ -152,12 +154,20 @@ class TestByKey:
         expected = [stable_hash(key) % 256 * 3 // 256 for (key,) in rows]
         assert list(ByKey([0], 3, 256).targets(rows)) == expected
 
-    @pytest.mark.parametrize("key", [float("nan"), object()])
     @pytest.mark.parametrize("grouping", [Grouping.fields("word"), Grouping.partial_key("word")], ids=repr)
-    def test_a_key_without_a_hash_is_refused(self, key: object, grouping: Grouping) -> None:
+    def test_a_key_without_a_hash_is_refused(self, grouping: Grouping) -> None:
         router = make_router(grouping, FIELDS, 3, 0)
         with pytest.raises(TypeError, match="is no key"):
-            router.targets([("a", 1), (key, 1)])
+            router.targets([("a", 1), (object(), 1)])
+
+    def test_nan_of_whichever_type_goes_to_one_task(self) -> None:
+        router = make_router(Grouping.fields("word"), FIELDS, 256, 0)
+        keys = [float("nan"), -float("nan"), Decimal("nan"), Decimal("snan"), np.float32("nan")]
+        assert len(set(router.targets([(key, 1) for key in keys]))) == 1
+        within = [(1, key) for key in keys] + [[1, key] for key in keys]
+        assert len(set(router.targets([(key, 1) for key in within]))) == 1
+        sets = [frozenset([1, key]) for key in (float("nan"), float("nan"))]
+        assert len(set(router.targets([(key, 1) for key in sets]))) == 1
 
 
 class TestStormPlacement:
@@ -231,7 +241,9 @@ class TestColumns:
         assert router.targets_of_columns(self.columns([("a", 1)]), 1) is None
 
     @pytest.mark.parametrize("grouping", [Grouping.fields("word"), Grouping.partial_key("word")], ids=repr)
-    def test_nan_is_refused_by_its_row(self, grouping: Grouping) -> None:
-        router = make_router(grouping, FIELDS, 3, 0)
-        with pytest.raises(TypeError, match="row 1: nan is no key"):
-            router.targets_of_columns([pa.array([1.0, float("nan")]), pa.array([1, 2])], 2)
+    def test_nan_is_left_to_tuples(self, grouping: Grouping) -> None:
+        router, other = (make_router(grouping, FIELDS, 3, 0) for _ in range(2))
+        keys = [1.0, float("nan"), 2.0, float("nan")]
+        assert router.targets_of_columns([pa.array(keys), pa.array([1, 2, 3, 4])], 4) is None
+        rows = list(zip(keys, [1, 2, 3, 4], strict=True))
+        assert router.targets(rows) == other.targets(rows)

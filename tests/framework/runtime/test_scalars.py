@@ -15,7 +15,8 @@ from framework.errors import ComponentError
 from framework.sinks import CollectingSink
 from framework.streams import StreamBuilder, Tumbling
 from framework.windows.aggregates import Aggregates, Max, Mean, Min, Sum, Variance
-from tests.framework.runtime.pieces import Row, run_built
+from tests.framework.given import Given, Row
+from tests.framework.runtime.pieces import run_built
 from tests.framework.runtime.workers.running import INLINE, PROCESSES, Workers, every_kind
 
 pd = pytest.importorskip("pandas")
@@ -140,23 +141,7 @@ def test_what_arrives(parts: tuple[Any, ...], workers: Workers) -> None:
     assert repr(found) == repr(ARRIVES)
 
 
-class Given(Spout):
-    """Brings rows that it is given."""
-
-    def __init__(self, rows: list[Row], fields: list[str]) -> None:
-        super().__init__()
-        self._rows = rows
-        self._fields = fields
-
-    @property
-    def outputs(self) -> list[str]:  # type: ignore[override]
-        return self._fields
-
-    def tuples(self) -> Iterator[Row]:
-        yield from self._rows
-
-
-def folded(form: Any, rows: list[Row], fields: list[str], **options: Any) -> list[Row]:
+def folded(form: Any, rows: list[Row], fields: str, **options: Any) -> list[Row]:
     builder = StreamBuilder()
     form(builder.new_stream(Given(rows, fields))).to(CollectingSink(), name="sink")
     return list(run_built(builder, **options).result("sink"))
@@ -173,7 +158,7 @@ class TestSums:
         found = folded(
             lambda stream: stream.key_by("k").window(Tumbling("10s")).aggregate(aggregates),
             rows,
-            ["k", "t", "v", "u"],
+            "k t v u",
             **options,
         )
         assert repr(found) == repr([("a", 2 * (2**31 - 1), float(2**31 - 1), 300, 2500.0, 100, 200)])
@@ -183,7 +168,7 @@ class TestSums:
         found = folded(
             lambda stream: stream.key_by("k").reduce_by_key(operator.add),
             rows,
-            ["k", "v"],
+            "k v",
             **workers.options,
         )
         assert repr(found) == repr([("a", 2**31 - 1), ("a", 2**32 - 2)])
@@ -196,7 +181,7 @@ class TestSums:
                 stream.key_by("k").window(Tumbling("10s")).aggregate(Aggregates(s=Sum("v"), m=Mean("v")))
             ),
             rows,
-            ["k", "t", "v"],
+            "k t v",
             **options,
         )
         assert repr(found) == repr([("a", Decimal("0.30"), Decimal("0.15"))])
@@ -208,7 +193,7 @@ def test_keys(workers: Workers) -> None:
     found = folded(
         lambda stream: stream.key_by("k").count_by_key(par=3),
         [(key,) for key in keys],
-        ["k"],
+        "k",
         **workers.options,
     )
     assert [count for _, count in found] == [1, 2, 3, 4, 1, 2, 1, 1, 2]
@@ -218,7 +203,7 @@ def test_keys(workers: Workers) -> None:
 @every_kind
 def test_state(workers: Workers) -> None:
     builder = TopologyBuilder()
-    builder.set_spout("spout", Given([(1,), (1,)], ["number"]))
+    builder.set_spout("spout", Given([(1,), (1,)], "number"))
     builder.set_bolt("bolt", Remembering).fields_grouping("spout", "number")
     builder.set_bolt("sink", CollectingSink).global_grouping("bolt")
     before = [1, 2.0, False, 7, [], [], []]
