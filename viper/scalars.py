@@ -24,9 +24,12 @@ from __future__ import annotations
 
 import sys
 from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Iterable
 from typing import Any, Final
 
-__all__ = ["ScalarError", "holds_any", "python_of", "python_within"]
+from viper.rows import is_plain
+
+__all__ = ["ScalarError", "holds_any", "python_keys", "python_of", "python_within"]
 
 _PER_MICROSECOND: Final = {"ns": 10**3, "ps": 10**6, "fs": 10**9, "as": 10**12}
 _MAPPINGS: Final = (dict, OrderedDict, defaultdict, Counter)
@@ -57,6 +60,16 @@ def python_of(value: Any) -> Any:
             return _of_array(numpy, value)
     pandas = sys.modules.get("pandas")
     return value if pandas is None else _of_pandas(pandas, value)
+
+
+def python_keys(keys: Iterable[Any]) -> list[Any]:
+    """Keys as they are shown: Python's values for scalars, also within tuples; errors as of `python_of`."""
+    found = list(keys)
+    return found if is_plain(tuple(found)) else list(map(_python_key, found))
+
+
+def _python_key(key: Any) -> Any:
+    return tuple(map(_python_key, key)) if type(key) is tuple else python_of(key)
 
 
 def holds_any(pickled: bytes) -> bool:

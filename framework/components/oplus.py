@@ -34,6 +34,7 @@ from framework.windows.spec import (
     spec_in,
 )
 from framework.windows.state import BEHIND_TIME
+from viper.scalars import python_keys
 from viper.state import token_of
 
 Length = Count | timedelta | int | str
@@ -302,7 +303,7 @@ class OPlus(Bolt):
 
     def _derived(self, tup: Tuple) -> Iterator[tuple[Kept, Tuple, bool]]:
         """For each key of a tuple that the task owns: its windows, the tuple, whether no key is before it."""
-        keys = {token_of(key): key for key in self.keys(tup)}
+        keys = {token_of(key): key for key in python_keys(self.keys(tup))}
         for number, key in enumerate(keys.values()):
             kept = self.window_state.of(key)
             if kept is not None:

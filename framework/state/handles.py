@@ -12,6 +12,7 @@ from typing import Any
 from framework.state.access import DirtyHandle, LivingHandle, StateAccess
 from framework.state.declaration import Durable
 from framework.state.pickled import LivingValue, PickledValue
+from viper.scalars import python_of
 from viper.state import StateCell, TableCell
 
 
@@ -76,6 +77,7 @@ class Reduced(Folded):
     def add(self, value: Any) -> None:
         """Add a value for the key of the tuple in process."""
         cell = self._cell
+        value = python_of(value)
         cell.value = self._function(cell.value, value) if cell.is_set else value
 
     @property
@@ -102,7 +104,7 @@ class Aggregated(Folded):
     def add(self, value: Any) -> None:
         """Add a value for the key of the tuple in process."""
         cell = self._cell
-        cell.value = self._add(cell.value if cell.is_set else self._create(), value)
+        cell.value = self._add(cell.value if cell.is_set else self._create(), python_of(value))
 
     @property
     def value(self) -> Any:

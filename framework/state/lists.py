@@ -107,7 +107,7 @@ class PickledList:
         return kept
 
     def _pickled(self, values: Iterable[Any]) -> tuple[list[Any], list[bytes]]:
-        found = [value if is_plain(value) else python_of(value) for value in values]
+        found = [python_of(value) for value in values]
         return found, [self._lists.pickled(value) for value in found]
 
 

@@ -50,8 +50,7 @@ class PickledMap:
 
     def put(self, key: Any, value: Any) -> None:
         """Give a key a value."""
-        if not is_plain(value):
-            value = python_of(value)
+        value = python_of(value)
         kept = self._look(key)
         if kept is None:
             self._cell.put(key, self._values.pickled(value))

@@ -45,8 +45,7 @@ class PickledValue:
 
     @value.setter
     def value(self, value: Any) -> None:
-        if not is_plain(value):
-            value = python_of(value)
+        value = python_of(value)
         kept = self._look()
         if kept is None:
             kept = self._give(value, self._values.pickled(value))

@@ -30,6 +30,7 @@ from framework.topology import DEFAULT_STREAM, unknown
 from framework.tracebacks import place_of
 from viper.payload import Row
 from viper.rows import Outbox
+from viper.scalars import ScalarError, python_of
 
 if TYPE_CHECKING:
     from viper.columns.payload import Columns
@@ -490,4 +491,8 @@ class SpoutCollector(TaskCollector):
                 f"component {self._component!r} emits with timestamp={timestamp!r:.100}, "
                 f"but the topology runs by {rules.time} time: set viper.time to event"
             )
-        return to_micros(timestamp, rules.unit, self._component)
+        try:
+            given = python_of(timestamp)
+        except ScalarError as error:
+            raise EmitError(f"component {self._component!r} emits with timestamp=: {error}") from None
+        return to_micros(given, rules.unit, self._component)

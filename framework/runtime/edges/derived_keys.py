@@ -11,6 +11,7 @@ from framework.errors import EmitError
 from framework.runtime.edges.values import shown
 from viper.hashing import group_of_hash, hashes_of_rows, task_of_group
 from viper.payload import Row
+from viper.scalars import python_keys
 from viper.state import token_of
 
 Values = type[tuple[Any, ...]]
@@ -70,7 +71,7 @@ class KeysOfRows:
         """
         tup = Tuple("", *self._stream, row if self._make is None else self._make(row))
         try:
-            keys = list(self._keys(tup))
+            keys = python_keys(self._keys(tup))
             hashes = _hashes(keys)
             if len(set(hashes)) < len(keys):  # else no two of them are equal, which tokens would cost 350 ns
                 keys = list({token_of(key): key for key in keys}.values())

@@ -180,6 +180,7 @@ AGGREGATES: Mapping[str, Mapping[str, Any]] = {
     "TopK.of": {"field": "x", "of": "y"},
     "Variance.sample": {"field": "x", "sample": True},
     "Reduce.function": {"function": greater},
+    "Reduce.fields": {"function": add, "fields": ["a", "b"]},
 }
 """By class and parameter what is given to the second of two aggregates."""
 

@@ -10,7 +10,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from framework import BatchBolt, Bolt, ListState, MapState, Rows, Spout, TopologyBuilder, ValueState
+from framework import (
+    AggregatingState,
+    BatchBolt,
+    Bolt,
+    ListState,
+    MapState,
+    OPlus,
+    ReducingState,
+    Rows,
+    Spout,
+    TopologyBuilder,
+    ValueState,
+)
 from framework.errors import ComponentError
 from framework.sinks import CollectingSink
 from framework.streams import StreamBuilder, Tumbling
@@ -93,6 +105,10 @@ class InBatches(BatchBolt):
         self.emit_rows([[EMITTED[number]] for (number,) in rows])
 
 
+def appended(values: list[Any], value: Any) -> list[Any]:
+    return [*values, value]
+
+
 class Remembering(Bolt):
     """Puts scalars into its states, and emits what is in them one tuple later."""
 
@@ -102,16 +118,23 @@ class Remembering(Bolt):
     real, truth = ValueState("float64", default=np.float32(2)), ValueState("bool", default=np.bool_(False))
     any, elements, entries = ValueState(default=np.int64(7)), ListState(), MapState()
     whole = MapState("int64", "int64")
+    most, total = ReducingState(None, max), ReducingState("int64", operator.add)
+    kept = AggregatingState(create=list, add=appended)
 
     def process(self, tup: Any) -> None:
+        folded = [self.most.value, self.total.value, self.kept.value]
         held = [self.typed.value, self.real.value, self.truth.value, self.any.value, self.elements.get()]
-        self.emit([[*held, self.entries.items(), self.whole.items()]])
+        self.emit([[*held, self.entries.items(), self.whole.items(), *folded]])
         self.typed.value, self.real.value, self.truth.value = np.int32(3), np.float32(0.5), np.bool_(True)
         self.any.value = np.uint8(200)
         self.elements.add(np.int8(4))
         self.entries.put(np.int64(5), np.str_("x"))
         self.entries.put(5, np.float16(2))
         self.whole.put(np.int8(6), np.uint8(8))
+        for number in (np.uint8(200), np.uint8(100)):
+            self.most.add(number)
+            self.total.add(number)
+            self.kept.add(number)
 
 
 def built(spout: type[Spout], *bolts: type[Any], par: int = 1) -> TopologyBuilder:
@@ -200,14 +223,80 @@ def test_keys(workers: Workers) -> None:
     assert repr(found[0]) == "(1, 1)"
 
 
+class Keyed(OPlus):
+    """Gives scalars as keys, and emits what its windows are told of them."""
+
+    outputs = ["key", "name"]
+    size = "10s"
+
+    def keys(self, tup: Any) -> list[Any]:
+        return [np.int64(1), (np.str_("a"), np.int8(2))]
+
+    def update(self, window: Any, tup: Any, side: int = 0) -> list[Row]:
+        return [(window.key, repr(window.key))]
+
+
+@pytest.mark.parametrize("options", [{}, {"viper.keys": "producer"}, {"viper.input": "keyed"}], ids=str)
+def test_keys_of_windows(options: dict[str, Any]) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("spout", Given([(1,)], "at", "at"))
+    builder.set_bolt("bolt", Keyed, 2, config=options).all_grouping("spout")
+    builder.set_bolt("sink", CollectingSink).global_grouping("bolt")
+    assert sorted(run_built(builder).result("sink"), key=repr) == [(("a", 2), "('a', 2)"), (1, "1")]
+
+
+class Stamped(Asked):
+    """Emits at times that it is given."""
+
+    outputs = ["number"]
+
+    def __init__(self, times: list[Any]) -> None:
+        super().__init__()
+        self._times = times
+        self.left = len(times)
+
+    def next_tuple(self) -> None:
+        if not self.left:
+            raise StopIteration
+        self.emit([self.left], timestamp=self._times[-self.left])
+        self.left -= 1
+
+
+class Tells(BatchBolt):
+    """Emits the times of its tuples."""
+
+    outputs = ["time"]
+
+    def process_rows(self, rows: Rows) -> None:
+        self.emit_rows([(time,) for time in rows.times()])
+
+
+def stamped(*times: Any) -> list[int]:
+    builder = TopologyBuilder()
+    builder.set_spout("spout", Stamped(list(times)))
+    builder.set_bolt("bolt", Tells).global_grouping("spout")
+    builder.set_bolt("sink", CollectingSink).global_grouping("bolt")
+    options = {"viper__time": "event", "viper__timestamp__unit": "s"}
+    return [time for (time,) in run_built(builder, **options).result("sink")]
+
+
+def test_times_of_emits() -> None:
+    times = [np.int8(1), np.float32(1.5), np.datetime64("1970-01-01T00:00:02"), pd.Timestamp(3, unit="s")]
+    assert stamped(*times) == [1_000_000, 1_500_000, 2_000_000, 3_000_000]
+    with pytest.raises(ComponentError, match="has nanoseconds"):
+        stamped(pd.Timestamp(1))
+    with pytest.raises(ComponentError, match="is no time"):
+        stamped(pd.NaT)
+
+
 @every_kind
 def test_state(workers: Workers) -> None:
     builder = TopologyBuilder()
     builder.set_spout("spout", Given([(1,), (1,)], "number"))
     builder.set_bolt("bolt", Remembering).fields_grouping("spout", "number")
     builder.set_bolt("sink", CollectingSink).global_grouping("bolt")
-    before = [1, 2.0, False, 7, [], [], []]
-    after = [3, 0.5, True, 200, [4], [(5, 2.0)], [(6, 8)]]
+    before = [1, 2.0, False, 7, [], [], [], None, None, None]
+    after = [3, 0.5, True, 200, [4], [(5, 2.0)], [(6, 8)], 200, 300, [200, 100]]
     assert repr(arrived(workers, builder)) == repr([before, after])
 
 
