@@ -257,7 +257,7 @@ def comparable(key: Any, nan: Hashable = None) -> Hashable:
 
 
 def partner(value: Any) -> Hashable | None:
-    """What a join finds the partners of a value by: of equal keys it is equal, as of `comparable`.
+    """The value that a join finds partners by: equal for equal keys, as that of `comparable`.
 
     It is None where there is no partner, as in SQL: for None itself, and for what is NaN or has it within.
 

@@ -42,7 +42,7 @@ class ScalarError(TypeError):
 
 
 def python_of(value: Any) -> Any:
-    """What a scalar of NumPy or pandas stands for; any other value itself.
+    """The value of Python that a scalar of NumPy or pandas stands for; any other value itself.
 
     It takes 1 us of a scalar, of a list 0.1, and of an object of another class 0.4. An emit of Python's own
     numbers, texts and times never comes here: C has recognized them, and takes its 0.07 us as before.

@@ -44,7 +44,7 @@ class Folded:
         """Keys that no dictionary takes, such as lists, by what stands for them."""
 
     def hashable(self, key: Any) -> Any:
-        """What stands in the dictionaries for a key that they do not take.
+        """The value that stands in the dictionaries for a key that they do not take.
 
         Raises:
             TypeError: it is no key.

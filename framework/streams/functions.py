@@ -64,7 +64,7 @@ def check_takes(what: str, function: Callable[..., Any], count: int, meaning: st
 
 
 def values_of(returned: Any, fields: Sequence[str]) -> tuple[Any, ...]:
-    """What a function has returned, as the values of several fields.
+    """The values of several fields, which a function has returned.
 
     Raises:
         TypeError: it is no tuple or list of as many values.

@@ -1,4 +1,4 @@
-"""What stands for keys where they are compared: equal exactly for keys that are one."""
+"""Values that stand for keys where these are compared: equal exactly for keys that are one."""
 
 from __future__ import annotations
 

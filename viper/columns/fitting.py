@@ -98,7 +98,7 @@ def fit_of(kind: ColumnType) -> Fit:
 
 
 def _held(scalar: Any) -> Any:
-    """What a scalar of NumPy or pandas stands for: Python's value, or a time with its unit.
+    """The value of Python that a scalar of NumPy or pandas stands for, or a time with its unit.
 
     A type may be finer than Python's own times.
     """

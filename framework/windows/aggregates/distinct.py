@@ -23,7 +23,7 @@ _PLAIN: Final = frozenset((str, int, float, bool, bytes, NoneType))
 
 
 def _counted(value: Any) -> Any:
-    """What a value is counted by: the same for equal keys and for NaN, also within tuples.
+    """The value that another one is counted by: the same for equal keys and for NaN, also within tuples.
 
     Two NaN within tuples are equal or not by where they lie in memory, which processes differ in.
     """
