@@ -175,8 +175,9 @@ def stacks(folder: str | os.PathLike[str]) -> Mapping[str, Any]:
 
     Returns:
         ``tasks``, for each that is in a callback a mapping with ``task``, ``process``, ``callback`` and
-        ``stack``, the user's frames in the form of a traceback; and ``silent``, the numbers of processes that
-        have told nothing, as a library there keeps Python's lock.
+        ``stack``, the user's frames in the form of a traceback; ``others``, for each that is in none a
+        mapping with ``task``, ``process`` and ``doing``, what it waits for, in words; and ``silent``, the
+        numbers of processes that have told nothing, as a library there keeps Python's lock.
 
     Raises:
         SuspendError: no run is going on that has this folder.

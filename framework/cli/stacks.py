@@ -20,8 +20,8 @@ def stacks(run: str, as_json: bool) -> None:
 
     RUN is an id or the name of a topology, as viper ps shows them; or a folder by which the run is found
     (viper run --control, --checkpoints). For each task that is in a callback, its frames follow from your
-    own first one on, so that the last line is what it waits for. The run goes on. Exit code 1 if there is no
-    such run.
+    own first one on, so that the last line is what it waits for. The others follow with what they wait for.
+    The run goes on. Exit code 1 if there is no such run.
     """
     from framework.registry import control_of
     from framework.running import stacks as stacks_of
@@ -40,8 +40,10 @@ def stacks(run: str, as_json: bool) -> None:
 
 
 def _lines(found: Mapping[str, Any]) -> Iterator[str]:
-    if not found["tasks"] and not found["silent"]:
-        yield "no task is in a callback"
+    if not any(found[kind] for kind in ("tasks", "others", "silent")):
+        yield "the tasks are not made yet: the run is starting, or goes back to a checkpoint; ask again"
     for task in found["tasks"]:
         yield f"{task['task']}, process {task['process']}, in {task['callback']}"
         yield from task["stack"].splitlines()
+    for task in found["others"]:
+        yield f"{task['task']}, process {task['process']}, in no callback: it {task['doing']}"

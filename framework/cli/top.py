@@ -6,7 +6,7 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from framework.cli.parameters import run_argument
 from framework.cli.progress import StatusLine, can_animate
 
 if TYPE_CHECKING:
-    from framework.observing import RunSnapshot
+    from framework.observing import ComponentRates, RunSnapshot
 
 
 @click.command()
@@ -39,19 +39,28 @@ def top(run: str, as_json: bool, interval_s: float, looks: int | None) -> None:
 
     RUN is an id or the name of a topology, as viper ps shows them; or a folder by which the run is found
     (viper run --control, --checkpoints). The run goes on as it would: no task is asked. On a terminal the
-    table refreshes; elsewhere one is printed after the second look, and that is all.
-    Exit code 1 if there is no such run.
+    table refreshes, and the last one stays; elsewhere one is printed after the second look, and that is all.
+    With --looks 1 it has averages since the beginning. Exit code 1 if there is no such run.
     """
     from framework.registry import control_of
 
     control = control_of(run)
+    once = _Once()
     if as_json:
         show, last = _as_json, None
-    elif can_animate(sys.stdout):
+    elif looks != 1 and can_animate(sys.stdout):
         line = StatusLine(sys.stdout, animated=True)
-        show, last = _Screen(line).show, line.clear
+        screen = _Screen(line)
+
+        def show(snapshot: RunSnapshot) -> None:
+            once.take(snapshot)
+            screen.show(snapshot)
+
+        def last() -> None:
+            line.clear()
+            once.print()
     else:
-        show, last, looks = _Once(looks or 2).show, None, looks or 2
+        show, last, looks = once.take, once.print, looks or 2
     try:
         ended = watch(lambda: looked_at(control), show, lambda: time.sleep(interval_s), looks)
     except KeyboardInterrupt:
@@ -134,20 +143,31 @@ class _Screen:
 
 
 class _Once:
-    """A table of the last look, for pipes and files."""
+    """A table of the last look, which is printed once."""
 
-    def __init__(self, looks: int) -> None:
+    def __init__(self) -> None:
         from framework.observing import Recent
 
         self._recent = Recent()
-        self._left = looks
+        self._snapshots: list[RunSnapshot] = []
+        self._rates: Mapping[str, ComponentRates] = {}
 
-    def show(self, snapshot: RunSnapshot) -> None:
-        rates = self._recent.add(snapshot)
-        self._left -= 1
-        if not self._left:
+    def take(self, snapshot: RunSnapshot) -> None:
+        """Take a look in."""
+        self._rates = self._recent.add(snapshot)
+        self._snapshots = [snapshot]
+
+    def print(self) -> None:
+        """Print the table; from a single look it has averages since the beginning, and says so."""
+        from framework.observing import rates_since_beginning
+
+        for snapshot in self._snapshots:
+            rates, told = self._rates, ""
+            if not rates:
+                rates = rates_since_beginning(snapshot)
+                told = "  averages since the beginning" if rates else "  nothing to show yet"
             height = len(snapshot.components) + 2
-            click.echo("\n".join([headline(snapshot), *live_lines(snapshot, rates, 200, height)]))
+            click.echo("\n".join([headline(snapshot) + told, *live_lines(snapshot, rates, 200, height)]))
 
 
 def headline(snapshot: RunSnapshot) -> str:

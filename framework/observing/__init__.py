@@ -13,7 +13,7 @@ from framework.observing.description import (
 )
 from framework.observing.error_sites import ErrorSite
 from framework.observing.measured import MeasuredInput, MeasuredOutput, MeasuredTask
-from framework.observing.rates import ComponentRates, Recent, rates_between
+from framework.observing.rates import ComponentRates, Recent, rates_between, rates_since_beginning
 from framework.observing.snapshot import ComponentSnapshot, RunSnapshot, TaskSnapshot
 from framework.observing.times import Counts, TimeHistogram, percentile_s
 
@@ -37,4 +37,5 @@ __all__ = [
     "bottleneck",
     "percentile_s",
     "rates_between",
+    "rates_since_beginning",
 ]

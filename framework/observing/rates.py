@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from framework.observing.snapshot import ComponentSnapshot, RunSnapshot, TaskSnapshot
 from framework.observing.times import Counts, added, percentile_s
@@ -59,6 +59,23 @@ def rates_between(before: RunSnapshot, now: RunSnapshot) -> Mapping[str, Compone
         for component in now.components
         if component.id in earlier
     }
+
+
+def rates_since_beginning(now: RunSnapshot) -> Mapping[str, ComponentRates]:
+    """The rates of each component on the average since the spouts were activated, by id, from one snapshot.
+
+    Returns:
+        Nothing where they have not been activated yet.
+    """
+    began_s = now.at_s - now.elapsed_s
+    components = tuple(_at_beginning(each, began_s) for each in now.components)
+    return rates_between(replace(now, at_s=began_s, elapsed_s=0.0, components=components), now)
+
+
+def _at_beginning(now: ComponentSnapshot, began_s: float) -> ComponentSnapshot:
+    """A component when nothing had been counted yet."""
+    tasks = tuple(TaskSnapshot(task.id, 0.0, began_s, task.worker) for task in now.tasks)
+    return replace(now, tasks=tasks, emitted=0, processed=0, blocked_s=0.0)
 
 
 class Recent:

@@ -177,7 +177,7 @@ class Run:
         signal, elapsed_s = self._stop, self._limits.elapsed_s
         channels, executors = weakly(self._channels), weakly(self._executors)
         self._journal = ScaleJournal(elapsed_s, channels)
-        self._scaling = Scaling(plan, self._journal.note)
+        self._scaling = Scaling(plan, self._journal.note, settings)
         counted = Counted(elapsed_s, channels, executors, lambda: signal.requested)
         self._controlling = Controlling(plan, self._scaling, counted)
         self._rebalancing = Rebalancing(plan, settings, self._scaling, counted, weakly(self.statistics))

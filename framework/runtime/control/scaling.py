@@ -6,12 +6,14 @@ import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
 
+from framework.config import Settings
 from framework.errors import ScaleError
 from framework.planning import Plan
+from framework.planning.scaling import MOST, obstacles
 from framework.routing import MOST_CHOSEN, TaskSet
 from framework.runtime.control.reconfiguring import Reconfiguring
 from framework.runtime.control.scale_record import ScaleRecord
-from framework.topology import unknown
+from framework.topology import Role, about, unknown
 
 log = logging.getLogger("viperstorm.scale")
 
@@ -29,17 +31,21 @@ class Scaling:
         plan: says which components can be scaled, and with which tasks they begin.
         on_change: called with a component, its tasks until now, the new ones, and who has asked; for one that
             hands key groups over, once it has.
+        settings: the configuration that it was planned with.
     """
 
-    def __init__(self, plan: Plan, on_change: Callable[[str, TaskSet, TaskSet, str], None]) -> None:
+    def __init__(
+        self, plan: Plan, on_change: Callable[[str, TaskSet, TaskSet, str], None], settings: Settings
+    ) -> None:
         self._on_change = on_change
+        self._plan = plan
+        self._settings = settings
         self._most = {component: len(plan.tasks_of(component)) for component in plan.scalable}
         self._tasks = dict(plan.scalable)
         self._hands_over = frozenset(plan.handing_over)
         self._asked_by: dict[str, str] = {}
         """Who has asked last for what is being carried out, by component."""
         self._others = {c.id for c in plan.topology.components} - self._most.keys()
-        self._spouts = {spout.id for spout in plan.topology.spouts}
         self._record: ScaleRecord | None = None
         self._reconfiguring: Reconfiguring | None = None
         self._changing = threading.Lock()
@@ -130,18 +136,43 @@ class Scaling:
             self._reconfiguring.want(asked)
 
     def _complaint(self, name: str, asked: object) -> str | None:
-        if name in self._spouts:
-            return f"{name!r} is a spout, and spouts keep their tasks while they run"
         if name in self._others:
-            return f"component {name!r} cannot be scaled, as viper.parallelism.max says nothing of it"
+            return self._complaint_of_other(name)
         if name not in self._most:
             return unknown("component", name, self._most)
         most = self._most[name]
         if isinstance(asked, Sequence) and not isinstance(asked, str):
             return _complaint_of_indexes(name, asked, most)
         if type(asked) is not int or not 1 <= asked <= most:
-            return f"{name}={asked!r}: expected 1 to {most} tasks (viper.parallelism.max)"
+            return (
+                f"{name}={asked!r}: expected 1 to {most} tasks, as {MOST} at "
+                f"{self._place(name)} says; {self._without_that(name)}"
+            )
         return None
+
+    def _complaint_of_other(self, name: str) -> str:
+        """The reason why a component keeps its tasks, and what would change that."""
+        plan, component = self._plan, self._plan.topology.component(name)
+        known = plan.topology, self._settings, plan.confs, plan.traits
+        kept = f"{component.role} {name!r} keeps its tasks while it runs ({len(plan.tasks_of(name))} now)"
+        reasons = obstacles(*known, component)
+        if component.role is Role.SPOUT:
+            return f"{kept}: {'; '.join(reasons)}; {self._without_that(name)}"
+        advice = (
+            f"set {MOST} to the most tasks that it may have, in its config at {self._place(name)} "
+            f"(config = {{{MOST!r}: 8}} in a class, config: {{{MOST}: 8}} in YAML), and start again"
+        )
+        why = f", as {MOST} is not set for it"
+        if reasons:
+            why = f": {'; '.join(reasons)}; once it can be scaled"
+        return f"{kept}{why}: {advice}; {self._without_that(name)}"
+
+    def _place(self, name: str) -> str:
+        return str(about(self._plan.topology, self._plan.topology.component(name), "").place)
+
+    def _without_that(self, name: str) -> str:
+        """The way to other tasks that every component can go."""
+        return f"any number of tasks can be set for the next start (viper run -o 'viper.tasks={{{name}: 4}}')"
 
 
 def _complaint_of_indexes(name: str, indexes: Sequence[object], most: int) -> str | None:

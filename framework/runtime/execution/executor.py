@@ -227,6 +227,26 @@ class Executor:
             self._live_time.source_had_its_turn(count)
         return count
 
+    def instead_of_a_callback(self, task: Task) -> str:
+        """What a task of its does that is in no callback right now, in words; from any thread."""
+        current = self.current
+        if task.is_finished:
+            return "has ended"
+        if task in tuple(self._in_callbacks):
+            return "is in a callback that has no room for its output; other tasks run on top of it"
+        if task.emitter.blocked:
+            return "waits for room for its output: those behind it are slower"
+        if task.slot.restart_at_s is not None:
+            return "waits until its component is made anew, as it has raised"
+        if task.is_source and not self._active:
+            return "waits until the spouts are activated"
+        if current is not None and current is not task:
+            turn = "waits for its turn" if task.is_source else "waits for its turn, or for input"
+            return f"{turn}: its thread is in {current.name}"
+        if task.is_source:
+            return "is between two turns, has nothing to bring now, or waits for acks of what it has brought"
+        return "is between two turns" if current is task else "waits for input"
+
     def in_callback(self) -> bool:
         """Whether a component is being called right now."""
         return self.current is not None

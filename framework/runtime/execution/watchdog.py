@@ -15,7 +15,7 @@ from typing import Any
 from framework.log import Origin, speaking_as
 from framework.runtime.execution.executor import Executor
 from framework.runtime.execution.stacks import Stack, stack_of
-from framework.runtime.metrics.stacks import TaskStack
+from framework.runtime.metrics.stacks import Stacks, TaskOutside, TaskStack
 from framework.runtime.metrics.statistics import LongCallback
 from framework.runtime.tasks.task import Task
 
@@ -126,25 +126,34 @@ class Watch:
 
     def tell_stacks(self) -> None:
         """Log the stacks of all callbacks that have not returned."""
-        found = self._found()
+        found, others = self._found()
         for task, stack in found:
             _log(task, logging.WARNING, "%s is in %s:\n%s", task.name, stack.callback, stack.text)
         if not found:
-            log.warning("no task is in a callback", extra=_NEVER_COUNTED)
+            told = "; ".join(f"{task.name} {doing}" for task, doing in others)
+            log.warning("no task is in a callback: %s", told or "none is made yet", extra=_NEVER_COUNTED)
 
-    def stacks(self) -> Sequence[TaskStack]:
-        """Where all tasks are that are in a callback; from any thread."""
+    def stacks(self) -> Stacks:
+        """Where all tasks are; from any thread."""
         process = os.getpid()
-        return [TaskStack(task.name, process, stack.callback, stack.text) for task, stack in self._found()]
+        found, others = self._found()
+        return Stacks(
+            [TaskStack(task.name, process, stack.callback, stack.text) for task, stack in found],
+            others=[TaskOutside(task.name, process, doing) for task, doing in others],
+        )
 
-    def _found(self) -> Sequence[tuple[Task, Stack]]:
-        found = []
+    def _found(self) -> tuple[Sequence[tuple[Task, Stack]], Sequence[tuple[Task, str]]]:
+        """The tasks that are in a callback with where, and the others with what they do instead."""
+        found, others = [], []
         for thread, executor in list(self._executors.items()):
-            task = executor.current
-            stack = stack_of(thread, Executor.call.__code__) if task is not None else None
-            if task is not None and stack is not None:
-                found.append((task, stack))
-        return found
+            current = executor.current
+            stack = stack_of(thread, Executor.call.__code__) if current is not None else None
+            for task in executor.tasks:
+                if task is current and stack is not None:
+                    found.append((task, stack))
+                else:
+                    others.append((task, executor.instead_of_a_callback(task)))
+        return found, others
 
     # -- inside
 

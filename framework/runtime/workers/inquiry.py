@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from framework.runtime.metrics.stacks import Stacks, TaskStack
+from framework.runtime.metrics.stacks import Stacks, TaskOutside, TaskStack
 from framework.runtime.workers.handle import WorkerHandle
 from framework.runtime.workers.messages import TellStacks
 
@@ -29,6 +29,7 @@ class StackInquiry:
         self._awaited: set[int] = set()
         """The numbers of processes that have not told it yet."""
         self._told: list[TaskStack] = []
+        self._others: list[TaskOutside] = []
 
     def ask(self, patience_s: float = PATIENCE_S) -> Stacks:
         """Where all tasks are; from any thread but the leading one.
@@ -38,11 +39,13 @@ class StackInquiry:
         """
         with self._one_at_a_time:
             self._complete.clear()
-            self._told = []
+            self._told, self._others = [], []
             self._is_asked = True
             self._wake()
             self._complete.wait(patience_s)
-            return Stacks(sorted(self._told, key=lambda found: found.task), sorted(self._awaited))
+            told = sorted(self._told, key=lambda found: found.task)
+            others = sorted(self._others, key=lambda found: found.task)
+            return Stacks(told, sorted(self._awaited), others)
 
     # -- in the leading thread
 
@@ -57,10 +60,11 @@ class StackInquiry:
             worker.send(TellStacks())
         self._look()
 
-    def hear(self, process: int, stacks: Iterable[TaskStack]) -> None:
+    def hear(self, process: int, stacks: Stacks) -> None:
         """A process has told it."""
         if process in self._awaited:
-            self._told.extend(stacks)
+            self._told.extend(stacks.tasks)
+            self._others.extend(stacks.others)
             self._awaited.discard(process)
             self._look()
 

@@ -7,7 +7,7 @@ import os
 import queue
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import ForkingPickler
@@ -21,7 +21,7 @@ from framework.prints import prints_to_stderr
 from framework.runtime.assembly.network import Network
 from framework.runtime.control.signals import leave_signals_to_parent
 from framework.runtime.control.stop import StopReason, StopSignal
-from framework.runtime.metrics.stacks import TaskStack
+from framework.runtime.metrics.stacks import Stacks
 from framework.runtime.state import StateMemory
 from framework.runtime.workers.death_watch import open_files
 from framework.runtime.workers.folder import enter_sources
@@ -131,7 +131,7 @@ class _Line:
         self.close = Close()
         """How the parent asks for it."""
         self._dump: Callable[[], None] = lambda: None
-        self._stacks: Callable[[], Sequence[TaskStack]] = lambda: ()
+        self._stacks: Callable[[], Stacks] = lambda: Stacks(())
         threading.Thread(target=self._listen, name="viper-parent", daemon=True).start()
 
     def send(self, message: FromWorker) -> None:
@@ -143,7 +143,7 @@ class _Line:
         except ConnectionError:
             os._exit(ORPHANED)  # nobody reads it any more
 
-    def on_dump(self, log: Callable[[], None], tell: Callable[[], Sequence[TaskStack]]) -> None:
+    def on_dump(self, log: Callable[[], None], tell: Callable[[], Stacks]) -> None:
         """Say what is called when the parent asks where all tasks are, to be logged or to be told."""
         self._dump, self._stacks = log, tell
 
@@ -240,7 +240,7 @@ class _Child:
 
     def live(self) -> None:
         """Go through all phases of a run; a failure is sent to the parent, and components are closed."""
-        self._line.on_dump(self._worker.tell_stacks, lambda: self._worker.stacks().tasks)
+        self._line.on_dump(self._worker.tell_stacks, self._worker.stacks)
         with self._worker.surroundings():
             enter_sources(self._job.plan, self._job.process)  # log files have been opened
             with self._status.writing():

@@ -17,7 +17,7 @@ from framework.log import Counting, Limits, key_of
 from framework.log.forms import error_name, traceback_text
 from framework.runtime.control.stop import StopReason
 from framework.runtime.metrics.saved import SavedTasks, TaskReport
-from framework.runtime.metrics.stacks import TaskStack
+from framework.runtime.metrics.stacks import Stacks
 from framework.runtime.metrics.statistics import WorkerReport
 from framework.tracebacks import RemoteTraceback, of_user_code
 from viper.arena import ArenaHandle
@@ -180,9 +180,9 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class StacksTold:
-    """Where all tasks of the worker are that are in a callback."""
+    """Where all tasks of the worker are."""
 
-    stacks: Sequence[TaskStack]
+    stacks: Stacks
 
 
 FromWorker = Ready | StandsBy | Logged | Failed | Ran | Closed | Reported | Wanted | StacksTold

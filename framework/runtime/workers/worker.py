@@ -252,12 +252,12 @@ class Worker:
         return self._by_thread
 
     def tell_stacks(self) -> None:
-        """Log where all its tasks are that are in a callback; from any thread."""
+        """Log where all its tasks are; from any thread."""
         self._watch.tell_stacks()
 
     def stacks(self) -> Stacks:
-        """Where all its tasks are that are in a callback; from any thread."""
-        return Stacks(self._watch.stacks())
+        """Where all its tasks are; from any thread."""
+        return self._watch.stacks()
 
     def _log_files(self) -> AbstractContextManager[None]:
         mine = {task for number in self._numbers for task in self._plan.placement.executors[number].tasks}

@@ -8,13 +8,17 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
+import pytest
 from click.testing import CliRunner
 
 from framework.checkpoints.control import SOCKET
 from framework.cli import main
 from framework.cli.exit_codes import ExitCode
 from framework.running import stacks
+from framework.runtime.execution.executor import Executor
 from tests.framework.runtime.workers.running import Workers, every_kind
 
 REPOSITORY = Path(__file__).parents[3]
@@ -71,7 +75,7 @@ def test_the_users_frames_of_a_stuck_task_are_shown(workers: Workers, tmp_path: 
         (found,) = stacks(folder)["tasks"]
         as_json = CliRunner().invoke(main, ["stacks", str(folder), "--json"])
     assert shown.exit_code == ExitCode.OK
-    first, *frames = shown.stdout.splitlines()
+    first, *frames, other = shown.stdout.splitlines()
     assert first.startswith("stuck:")
     assert first.endswith("in process")
     assert "waiting.py" in frames[0]
@@ -79,6 +83,48 @@ def test_the_users_frames_of_a_stuck_task_are_shown(workers: Workers, tmp_path: 
     assert "in wait_for_go" in "".join(frames)
     assert (found["callback"], found["stack"].splitlines()[0]) == ("process", frames[0])
     assert json.loads(as_json.stdout)["tasks"][0]["task"] == found["task"]
+    (outside,) = json.loads(as_json.stdout)["others"]
+    assert outside["task"].startswith("numbers:")
+    assert outside["doing"] == "has ended" or "waits for" in outside["doing"]
+    assert other.startswith(f"{outside['task']}, process {outside['process']}, in no callback: it ")
+
+
+class Seen:
+    """A task of which only that is known which another thread reads."""
+
+    name = "other:2"
+
+    def __init__(self, **known: Any) -> None:
+        self.is_finished = known.get("is_finished", False)
+        self.is_source = known.get("is_source", False)
+        self.emitter = SimpleNamespace(blocked=known.get("blocked", False))
+        self.slot = SimpleNamespace(restart_at_s=known.get("restart_at_s"))
+
+
+@pytest.mark.parametrize(
+    ("known", "current", "told"),
+    [
+        ({"is_finished": True}, None, "has ended"),
+        ({"blocked": True}, None, "waits for room for its output"),
+        ({"restart_at_s": 1.0}, None, "made anew, as it has raised"),
+        ({}, Seen(), "waits for its turn, or for input: its thread is in other:2"),
+        ({}, None, "waits for input"),
+        ({"is_source": True}, None, "has nothing to bring now"),
+    ],
+)
+def test_a_task_in_no_callback_says_what_it_waits_for(
+    known: dict[str, Any], current: Any, told: str
+) -> None:
+    executor: Any = SimpleNamespace(current=current, _in_callbacks=[], _active=True)
+    assert told in Executor.instead_of_a_callback(executor, cast(Any, Seen(**known)))
+
+
+def test_inactive_spouts_and_callbacks_below_others() -> None:
+    task: Any = Seen(is_source=True)
+    executor: Any = SimpleNamespace(current=None, _in_callbacks=[], _active=False)
+    assert Executor.instead_of_a_callback(executor, task) == "waits until the spouts are activated"
+    executor = SimpleNamespace(current=Seen(), _in_callbacks=[task], _active=True)
+    assert Executor.instead_of_a_callback(executor, task).startswith("is in a callback that has no room")
 
 
 def test_without_a_run_there_is_nothing_to_show(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from click.testing import Result
 from framework.cli.exit_codes import ExitCode
 from framework.cli.live_table import LiveTable, live_lines
 from framework.cli.progress import StatusLine
-from framework.cli.top import watch
+from framework.cli.top import _Once, watch
 from framework.errors import SuspendError
 from framework.observing import TaskSnapshot, rates_between
 from framework.registry import known_runs
@@ -85,6 +85,35 @@ class TestTable:
         first = table.lines(1.0)
         assert table.lines(1.4) is first
         assert table.lines(1.5) != first
+
+
+def test_one_look_has_averages_since_the_beginning(capsys: pytest.CaptureFixture[str]) -> None:
+    """So have two, of which the second finds that the run has ended."""
+    once = _Once()
+    once.print()
+    now = snapshot(12, component(processed=500, blocked_s=1.0, tasks=tasks(12, 2.0)), elapsed_s=10)
+    once.take(now)
+    once.print()
+    first, _, row = capsys.readouterr().out.splitlines()
+    assert first == "t  10.0 s  averages since the beginning"
+    assert row.split()[:8] == ["split", "50", "500", "20%", "10%", "70%", "0.20", "4,000.0"]
+
+
+def test_two_looks_have_what_went_on_in_between(capsys: pytest.CaptureFixture[str]) -> None:
+    once = _Once()
+    for at_s in (12, 13):
+        once.take(snapshot(at_s, component(processed=100 * at_s, tasks=tasks(at_s, 2.0))))
+    once.print()
+    first, _, row = capsys.readouterr().out.splitlines()
+    assert first == "t  13.0 s"
+    assert row.split()[:3] == ["split", "100", "1,300"]
+
+
+def test_before_the_spouts_are_activated_nothing_is_made_up(capsys: pytest.CaptureFixture[str]) -> None:
+    once = _Once()
+    once.take(snapshot(12, component(), elapsed_s=0))
+    once.print()
+    assert capsys.readouterr().out.splitlines()[0] == "t  0.0 s  starting  nothing to show yet"
 
 
 def test_lines_below_are_removed_with_the_line() -> None:

@@ -118,10 +118,10 @@ class Steps:
     """A `Controlling` of ``pieces`` that a test takes from second to second."""
 
     def __init__(self, given: Any, **config: Any) -> None:
-        plan, _ = plan_of(builder_of(viper__controller=given, **config), control="", changes=[])
+        plan, settings = plan_of(builder_of(viper__controller=given, **config), control="", changes=[])
         self.plan = plan
         self.changes: list[tuple[str, int, int, str]] = []
-        self.scaling = Scaling(plan, self._note)
+        self.scaling = Scaling(plan, self._note, settings)
         self.clock = Clock()
         self.controlling = Controlling(plan, self.scaling, self.clock.counted())
         self.controller: Any = self.controlling.controllers.get("pieces")

@@ -40,7 +40,8 @@ class Seen:
             waits_for_world=blocks,
         )
         self.running, self.counters = running, context.counters
-        self.executor: Any = Stub(current=running, calls=1, turns=1, rests=Stub(count=0))
+        self.executor: Any = Stub(current=running, calls=1, turns=1, rests=Stub(count=0), tasks=[running])
+        self.executor.instead_of_a_callback = lambda task: "waits for input"
         self.watch = Watch({THREAD: self.executor}, {"count": after_s})
 
     def look(self, *times_s: float) -> None:
@@ -151,7 +152,8 @@ def test_on_request_all_stacks_are_told(log: pytest.LogCaptureFixture) -> None:
     seen.watch.tell_stacks()
     seen.executor.current = None
     seen.watch.tell_stacks()
-    assert log.messages == ["count:4 is in process:\n  File ...", "no task is in a callback"]
+    outside = "no task is in a callback: count:4 waits for input"
+    assert log.messages == ["count:4 is in process:\n  File ...", outside]
 
 
 def test_a_stack_begins_with_the_callback() -> None:
