@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime
 import re
 import zoneinfo
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any, Final
 
@@ -24,6 +24,7 @@ LAST_US: Final = 253_402_300_799_999_999
 """9999-12-31T23:59:59.999999Z"""
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+_NAIVE_EPOCH = datetime.datetime(1970, 1, 1)
 _MICROSECOND = datetime.timedelta(microseconds=1)
 _AREAS: Final = (
     "Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Brazil|Canada|Chile|Etc|Europe|Indian|Mexico|"
@@ -43,12 +44,14 @@ _OFFSET: Final = re.compile(r"[A-Z]*([+-])(?:(\d\d)(\d\d)(\d\d)?|(\d\d?)(?::(\d\
 _DATE: Final = re.compile(r"\s*(\d{4})(?:-(\d\d?)-(\d\d?)|(\d\d)(\d\d))\s*", re.ASCII)
 _FARTHEST_OFFSET: Final = datetime.timedelta(hours=18)
 """The largest offset that Java knows; none is in use beyond 14 hours."""
-_CANONICAL: Final = re.compile(
+_FORM: Final = (
     r"\d{4}-\d\d-\d\d(?:[Tt ](?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d{3}(?:\d{3})?)?"
-    r"(?:Z|[+-](?:0\d|1[0-7]):[0-5]\d)?)?",
-    re.ASCII,
+    r"(?:Z|[+-](?:0\d|1[0-7]):[0-5]\d)?)?"
 )
+_CANONICAL: Final = re.compile(_FORM, re.ASCII)
 """Those forms that most programs write, which Python's own reader takes alike and in a fourth of the time."""
+_CANONICALS: Final = re.compile(rf"{_FORM}(?:\n{_FORM})*", re.ASCII)
+"""Such texts, each in a line: to look at all of them takes a fifth of the time of a look at each."""
 _EXACT: Final = Context(prec=60)
 _MOST_DIGITS: Final = 30
 """Digits before the point of numbers that may be a time in some unit; a 64 bit integer has 19."""
@@ -109,6 +112,22 @@ def nanos_of(text: str) -> tuple[int, bool]:
         raise ValueError(f"{text!r:.100}: {error}") from None
     seconds = _within(_since_epoch(moment), text) // MICROS_PER_SECOND
     return seconds * PER_SECOND["ns"] + int(f"{fraction:0<9.9}"), bool(fraction[9:].strip("0"))
+
+
+def micros_of_plain(texts: Sequence[str]) -> list[int]:
+    """The times of texts that are all in the forms that most programs write, a date, or a date and a time to
+    the second or with three or six further digits, as `micros_of` reads them, in a fifth of its time.
+
+    Raises:
+        ValueError: one of them is not, or is no moment.
+    """
+    if texts and not _CANONICALS.fullmatch("\n".join(texts)):
+        raise ValueError("a text that is not in the forms that most programs write")
+    moments = list(map(datetime.datetime.fromisoformat, texts))
+    micros = [(moment - (_EPOCH if moment.tzinfo else _NAIVE_EPOCH)) // _MICROSECOND for moment in moments]
+    if micros and not FIRST_US <= min(micros) <= max(micros) <= LAST_US:
+        raise ValueError("a time that is not of the years 1 to 9999 in UTC")
+    return micros
 
 
 def date_of(text: str) -> datetime.date:

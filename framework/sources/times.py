@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import datetime
-import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any
 
 from framework.errors import SourceError
-from framework.sources.values import decimal_of, whole_of
+from framework.sources.values import decimal_of, plain, whole_of
 from framework.topology import did_you_mean, one_of
-from framework.units import FIRST_US, LAST_US, MICROS_PER_SECOND, PER_SECOND, micros_of
+from framework.units import FIRST_US, LAST_US, MICROS_PER_SECOND, PER_SECOND, micros_of, micros_of_plain
 
 
 class EventTime:
@@ -66,13 +65,24 @@ class EventTime:
         """
         if self.unit is not None and set(map(type, values)) == {int}:
             times = _in_micros(values, self.unit)  # in a fifth of the time
-        elif self.unit is not None and set(map(type, values)) == {str} and _WHOLES("\n".join(values)):
-            times = _in_micros(list(map(int, values)), self.unit)
+        elif self.unit is not None and set(map(type, values)) == {str}:
+            try:
+                times = _in_micros(list(map(int, plain(values))), self.unit)
+            except ValueError:
+                return list(map(self.one, values))
+        elif self.unit is None and self._format is None and set(map(type, values)) == {str}:
+            return self._texts(values)
         else:
             return list(map(self.one, values))
         if times and not FIRST_US <= min(times) <= max(times) <= LAST_US:
             raise ValueError("a time that is not of the years 1 to 9999")
         return times
+
+    def _texts(self, texts: Sequence[str]) -> list[int]:
+        try:
+            return micros_of_plain(texts)
+        except ValueError:
+            return list(map(self.one, texts))
 
     def _reader(self) -> Callable[[Any], int]:
         unit, format = self.unit, self._format
@@ -88,10 +98,6 @@ class EventTime:
         if self._format is not None:
             return f"a time like {datetime.datetime(2024, 5, 31, 17, 30).strftime(self._format)!r}"
         return "a time in ISO 8601, such as 2024-05-31T17:30:00Z (numbers want a unit, as in unit='ms')"
-
-
-_WHOLES = re.compile(r"[+-]?\d+(?:\n[+-]?\d+)*", re.ASCII).fullmatch
-"""True of whole numbers, each in a line of its own."""
 
 
 def _in_micros(numbers: Sequence[int], unit: str) -> list[int]:

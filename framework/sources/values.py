@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 import re
 from array import array
@@ -12,7 +13,7 @@ from typing import Any, Final
 
 from framework.errors import SourceError
 from framework.topology import unknown
-from framework.units import PER_SECOND, date_of, nanos_of
+from framework.units import PER_SECOND, date_of, micros_of_plain, nanos_of
 from viper.columns.fitting import Fit, MisfitError, fit_of
 from viper.schema import ColumnType, parsed
 
@@ -266,11 +267,48 @@ def _text_bulk(kind: ColumnType) -> _Bulk | None:
     if kind.name == "bool":
         return lambda texts: list(map(_TRUTH.__getitem__, texts))
     if kind.name in _FLOATS:
-        return lambda texts: _finite(_floats(kind, list(map(float, _plain(texts)))))
+        return lambda texts: _finite(_floats(kind, list(map(float, plain(texts)))))
     if kind.name in _WHOLES:
         check = _limits(kind)
-        return lambda texts: check(list(map(int, _plain(texts))))
+        return lambda texts: check(list(map(int, plain(texts))))
+    if kind.name == "timestamp":
+        return _times_bulk(PER_SECOND[kind.unit])
+    if kind.name == "date32":
+        return _lines_bulk(r"\d{4}-\d\d-\d\d", datetime.date.fromisoformat)
+    if kind.name == "decimal128":
+        return _decimals_bulk(kind.precision, kind.scale)
     return None
+
+
+def _lines_bulk(form: str, make: Callable[[str], Any]) -> _Bulk:
+    """Of texts in one form alone; a look at all of them takes a fifth of the time of a look at each."""
+    are_plain = re.compile(rf"{form}(?:\n{form})*", re.ASCII).fullmatch
+
+    def of(texts: Sequence[str]) -> Sequence[Any]:
+        if not are_plain("\n".join(texts)):
+            raise _Refused
+        return list(map(make, texts))
+
+    return of
+
+
+def _decimals_bulk(precision: int, scale: int) -> _Bulk:
+    """Of decimals with just their digits behind the point, and of no zero with a sign."""
+    before = rf"(?:-(?=[\d.]*[1-9]))?\d{{1,{precision - scale}}}" if precision > scale else "0"
+    return _lines_bulk(before + (rf"\.\d{{{scale}}}" if scale else ""), Decimal)
+
+
+def _times_bulk(per_second: int) -> _Bulk:
+    """Of times as most programs write them, but in nanoseconds, which do not reach as far as these."""
+    step = PER_SECOND["us"] // per_second
+
+    def of(texts: Sequence[str]) -> Sequence[int]:
+        micros = micros_of_plain(texts)
+        if not step or (step > 1 and any(number % step for number in micros)):
+            raise _Refused
+        return micros if step == 1 else [number // step for number in micros]
+
+    return of
 
 
 def _json_bulk(kind: ColumnType) -> _Bulk | None:
@@ -291,7 +329,7 @@ def _json_bulk(kind: ColumnType) -> _Bulk | None:
     return of
 
 
-def _plain(texts: Sequence[str]) -> Sequence[str]:
+def plain(texts: Sequence[str]) -> Sequence[str]:
     """The texts, if they have nothing that Python alone takes for a part of a number."""
     joined = "".join(texts)
     if "_" in joined or not joined.isascii():

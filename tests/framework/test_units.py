@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from framework import units
-from framework.units import date_of, micros_of, nanos_of
+from framework.units import date_of, micros_of, micros_of_plain, nanos_of
 
 NOON = 1_357_041_600_000_000
 """2013-01-01T12:00:00Z in microseconds since 1970."""
@@ -165,6 +165,31 @@ def test_numbers_that_no_calendar_reaches(value: Any) -> None:
 def test_nanoseconds_of_a_text_are_exact() -> None:
     assert nanos_of("2024-01-01T00:00:00.123456789Z") == (1_704_067_200_123_456_789, False)
     assert nanos_of("1969-12-31T23:59:59.9999999999") == (-1, True)
+
+
+@pytest.mark.parametrize(
+    "text", [*NOON_TEXTS, *NO_TEXTS, "2013-01-01\n2013-01-01", "2013-01-01T12:00:00.123456Z"]
+)
+def test_many_at_once_are_as_one_by_one_or_refused(text: str) -> None:
+    try:
+        found = micros_of_plain([text, "1970-01-01", text])
+    except ValueError:
+        return
+    assert found == [micros_of(text, "s"), 0, micros_of(text, "s")]
+
+
+def test_many_at_once() -> None:
+    texts = [
+        "2013-01-01",
+        "2013-01-01T12:00:00.001",
+        "2013-01-01t12:00:00.000001+00:00",
+        "1969-12-31 23:59:59Z",
+    ]
+    assert micros_of_plain(texts) == [NOON - 12 * HOUR, NOON + 1000, NOON + 1, -1_000_000]
+    assert micros_of_plain([]) == []
+    for far in ("9999-12-31T23:59:59-00:01", "0001-01-01T00:00:00+00:01", "2013-02-30"):
+        with pytest.raises(ValueError):
+            micros_of_plain(["2013-01-01", far])
 
 
 @pytest.mark.parametrize("text", NOON_TEXTS)

@@ -21,7 +21,7 @@ from __future__ import annotations
 import datetime
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from decimal import Decimal, InvalidOperation, localcontext
+from decimal import Context, Decimal, InvalidOperation
 from typing import Any, Final, NamedTuple
 
 from viper.scalars import ScalarError, python_of
@@ -274,6 +274,7 @@ def _span(counted: _Counted) -> datetime.timedelta:
 
 def _decimal(precision: int, scale: int) -> Fit:
     step = Decimal(1).scaleb(-scale)
+    context = Context(prec=precision, Emax=999_999, Emin=-999_999)
 
     def fit(value: Any) -> Decimal:
         if not isinstance(value, int | Decimal) or isinstance(value, bool):
@@ -281,12 +282,10 @@ def _decimal(precision: int, scale: int) -> Fit:
         given = Decimal(value)
         if not given.is_finite():
             raise MisfitError("it is no number of digits")
-        with localcontext(prec=precision) as context:
-            context.Emax, context.Emin = 999_999, -999_999
-            try:
-                made = given.quantize(step)
-            except InvalidOperation:
-                raise MisfitError("it has too many digits") from None
+        try:
+            made = given.quantize(step, context=context)
+        except InvalidOperation:
+            raise MisfitError("it has too many digits") from None
         if made != given:
             raise MisfitError("it has more digits behind the point")
         return made if made else abs(made)  # which has one zero only

@@ -60,6 +60,23 @@ TEXTS = (
         "e5",
         ".",
     ),
+    *("-1.50", "-0.00", "-0.01", "007.50", "99999999.99", "-99999999.99", "100000000.00", "-0", "12", "-12"),
+    *(
+        "0001-01-01",
+        "9999-12-31",
+        "2023-02-29",
+        "2024-05-31\n2024-05-31",
+        "1.50\n1.50",
+        "5\n5",
+        "\x1c5",
+        "5\x00",
+    ),
+    *(
+        "2024-05-31T00:00:00",
+        "2024-05-31T00:00:00.000Z",
+        "2024-05-31T00:00:00.500Z",
+        "1969-12-31T23:59:59.999Z",
+    ),
     *("true", "TRUE", " true ", "tRue", "yes", "None", "null", " ", "9" * 5000),
     *("2024-05-31", "20240531", "2024-5-31 ", "2024-05-31T00:00:00Z", "2024-05-31T00:00:00.5Z"),
     *("2024-05-31T00:00:00.123456789Z", "2024-05-31T00:00:00.1234567891Z", "1677-09-21T00:12:43.145224192Z"),
@@ -128,7 +145,8 @@ def test_many_at_once_are_as_one_by_one(kind: str, of_texts: bool) -> None:
             with pytest.raises(Exception):  # noqa: B017 - any, as `many` says
                 column.many([value])
         else:
-            assert [told(found) for found in column.many([value, value])] == [expected] * 2, value
+            for count in (1, 2, 3):
+                assert [told(found) for found in column.many([value] * count)] == [expected] * count, value
 
 
 @pytest.mark.parametrize(
