@@ -8,6 +8,8 @@ of the peer.
 Then windows slide by so many times less than their size. Each window of each key that has a word is an
 output, so with more of them per word there is more to do: outputs are told beside the words.
 
+At last they are counted in days, without a zone and with one, which has the same days.
+
     python -m benchmarks.windows [--peer PYTHON] [--words N] [--rounds N]
 
 The peer needs a Python that has it: ``make build/peers/bytewax/.installed`` makes one.
@@ -40,6 +42,7 @@ from framework.topology import Stream
 
 AT_ONCE = 16_384
 SECOND_US = 1_000_000
+DAY_US = 86_400 * SECOND_US
 BYTEWAX = Path("build/peers/bytewax/bin/python")
 
 
@@ -126,11 +129,15 @@ class Windows(Sink):
         return self._count, self._digest
 
 
-def ours(made: Input, *, columns: bool) -> float:
+def ours(made: Input, *, columns: bool, zone: str | None = None) -> float:
     """CPU nanoseconds per word; ends the program if a window is wrong."""
     builder = TopologyBuilder()
     builder.set_spout("words", Words(made, columns=columns))
-    form = {"size": made.size_us} | ({"advance": made.advance_us} if made.advance_us < made.size_us else {})
+    form: dict[str, Any] = {"size": made.size_us}
+    if made.advance_us < made.size_us:
+        form["advance"] = made.advance_us
+    if zone is not None:
+        form = {name: f"{length // DAY_US}d" for name, length in form.items()} | {"zone": zone}
     operator = AggregateWindow({"n": ["count"]}, ["word", "time"], bounds=True, **form)
     builder.set_bolt("windows", operator).fields_grouping("words", ["word"])
     builder.set_bolt("sink", Windows).global_grouping("windows")
@@ -193,6 +200,21 @@ def by_overlap(words: int, rounds: int) -> Iterator[Mapping[str, Any]]:
             }
 
 
+def in_days(words: int, rounds: int) -> Iterator[Mapping[str, Any]]:
+    """Words in days, and in the last seven days of each; a day has 2,000 words or 20."""
+    for each, count in ((2_000, words), (20, words // 20)):
+        for days in (1, 7):
+            made = Input(count, 100, DAY_US // each, days * DAY_US, DAY_US)
+            for columns in (True, False):
+                found: dict[str, list[float]] = {"plain": [], "zone": []}
+                for _ in range(rounds):
+                    found["plain"].append(ours(made, columns=columns))
+                    found["zone"].append(ours(made, columns=columns, zone="UTC"))
+                best = {way: round(min(taken)) for way, taken in found.items()}
+                way = "columns" if columns else "rows"
+                yield {"words_of_a_day": each, "days": days, "as": way, **best}
+
+
 def main() -> None:
     """Measure all, and print it as JSON, a line for each."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -203,6 +225,8 @@ def main() -> None:
     for line in by_overlap(given.words, given.rounds):
         print(json.dumps(line), flush=True)
     for line in beside_the_peer(given.words, given.peer, given.rounds):
+        print(json.dumps(line), flush=True)
+    for line in in_days(given.words, given.rounds):
         print(json.dumps(line), flush=True)
 
 

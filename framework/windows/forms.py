@@ -139,23 +139,25 @@ class Single(Form):
         if time_us >= BEHIND_TIME:
             self._take_behind_time(kept, tup, rows)
         else:
-            self._take_at(kept, tup, time_us, self._windows.grid.first_start(time_us), rows)
+            self._take_at(kept, tup, time_us, time_us, rows)
 
     def take_late(
         self, kept: Kept, tup: Any, time_us: int, now_us: int, rows: list[Sequence[Any]]
     ) -> bool:
         """As in the base class."""
-        start = self._windows.grid.first_start(max(time_us, now_us))
-        return self._take_at(kept, tup, time_us, start, rows)
+        return self._take_at(kept, tup, time_us, max(time_us, now_us), rows)
 
     def _take_at(
-        self, kept: Kept, tup: Any, time_us: int, start: int, rows: list[Sequence[Any]]
+        self, kept: Kept, tup: Any, time_us: int, now_us: int, rows: list[Sequence[Any]]
     ) -> bool:
         window: KeyWindow | None = next(iter(kept.value.by_start.values()), None)
-        least = start if window is None else window.start
-        if time_us < least:
-            return False
-        if window is None:
+        if window is not None:
+            if time_us < window.start:
+                return False
+        else:
+            start = self._windows.grid.first_start(now_us)
+            if time_us < start:
+                return False
             window = self._make(kept, start, self._windows.grid.end_of(start), time_us)
         self._update(window, time_us, tup, rows)
         return True

@@ -120,9 +120,9 @@ def spec_in(conf: Mapping[str, Any]) -> WindowSpec | None:
     length = _one_of(told, chosen, LENGTH_COUNT, LENGTH_MS, LENGTH_MONTHS)
     slide = _one_of(told, chosen, SLIDE_COUNT, SLIDE_MS, SLIDE_MONTHS) if len(chosen) > 1 else SLIDE_COUNT
     if slide == SLIDE_COUNT:
-        _refuse_placing(told, placed)
         if length == LENGTH_MONTHS:
-            raise ConfigError(f"{told}: expected {SLIDE_MONTHS}, as windows of months begin with months")
+            raise ConfigError(f"{told}: expected {SLIDE_MONTHS} as well")
+        _refuse_placing(told, placed)
     months = [key for key in (length, slide) if key in (LENGTH_MONTHS, SLIDE_MONTHS)]
     if len(months) == 1 and length != LENGTH_COUNT:
         raise ConfigError(f"{told}: expected both in months, or both in milliseconds")
@@ -162,8 +162,8 @@ def _refuse_placing(told: str, placed: Mapping[str, Any]) -> None:
     """Windows that begin with tuples, or end with them, have no place in time that could be another."""
     for key, value in placed.items():
         raise ConfigError(
-            f"{told} with {key}: {value}: expected it with windows that come every so much time alone "
-            f"({SLIDE_MS}); leave it out"
+            f"{told} with {key}: {value}: expected {SLIDE_MS}, as only windows that come every so much time "
+            f"have an offset and a zone; leave out {key}"
         )
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from framework import Grouping, KeyWindow, OPlus, Spout, Stream, StreamBuilder, TopologyBuilder, Tuple
 from framework.components import JoinBolt, JPlus
+from framework.errors import TopologyError
 from framework.flux import to_flux
 from framework.loading import load
 from framework.sinks import CollectingSink
@@ -23,7 +24,19 @@ from framework.windows.aggregates import Aggregates, Collect, Sum
 from framework.windows.columns import ColumnWindows
 from framework.windows.joins import Equal, SameWindow
 from framework.windows.key_rows import RowWindows
-from framework.windows.spec import LATENESS_MS, TIME_FIELD
+from framework.windows.spec import (
+    GAP_MS,
+    LATENESS_MS,
+    LENGTH_COUNT,
+    LENGTH_MONTHS,
+    LENGTH_MS,
+    OFFSET_MS,
+    SLIDE_COUNT,
+    SLIDE_MONTHS,
+    SLIDE_MS,
+    TIME_FIELD,
+    ZONE,
+)
 from tests.framework.multilang.pieces import run_topology
 from tests.framework.runtime.pieces import drawn as drawn_plan
 from tests.framework.runtime.pieces import run_built
@@ -340,9 +353,11 @@ def test_storms_windows_have_their_ends(form: dict[str, str], seeds: range) -> N
 # -- joins
 
 
+@pytest.mark.few(6)
+@every_kind
 @pytest.mark.parametrize("kind", ["JPlus", "SameWindow"])
 @pytest.mark.parametrize("form", FORMS[:5], ids=str)
-def test_joins_in_windows_are_those_of_a_search(kind: str, form: dict[str, str]) -> None:
+def test_joins_in_windows_are_those_of_a_search(kind: str, form: dict[str, str], workers: Workers) -> None:
     for seed in range(2):
         zone, around, rows = drawn(Random(seed))
         left, right = rows[::2], rows[1::2]
@@ -365,7 +380,7 @@ def test_joins_in_windows_are_those_of_a_search(kind: str, form: dict[str, str])
             if one[0] == other[0]
             and any(start <= one[2] < end and start <= other[2] < end for start, end in days)
         ]
-        found = run_built(builder).result("sink")
+        found = workers.run(builder).result("sink")
         assert sorted(found) == sorted(expected) and len(found) > 20, f"seed {seed}: {zone} {around}"
 
 
@@ -443,8 +458,8 @@ def test_printed_as_yaml_it_is_the_same(tmp_path: Path) -> None:
         (lambda: SameWindow("1h", zone="UTC"), "expected whole days"),
         (lambda: SameWindow("1d", zone="Berlin"), "unknown zone"),
         (lambda: Tell().with_tumbling_window(Duration.hours(1), zone="UTC"), "expected whole days"),
-        (lambda: Tell().with_window("1d", zone="UTC"), "expected it with windows that come every so much"),
-        (lambda: Tell().with_window(Duration.days(1), offset="1h"), "expected it with windows that come"),
+        (lambda: Tell().with_window("1d", zone="UTC"), "as only windows that come every so much time"),
+        (lambda: Tell().with_window(Duration.days(1), offset="1h"), "as only windows that come"),
     ],
 )  # fmt: skip
 def test_what_no_zone_has_is_refused(made: Any, message: str) -> None:
@@ -464,3 +479,42 @@ def test_what_no_zone_has_is_refused(made: Any, message: str) -> None:
 def test_forms_of_a_bolt_that_have_no_zone(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         TopologyBuilder().set_bolt("windows", AggregateWindow(["count"], ["key"], **arguments))
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        (
+            {LENGTH_MS: 3_600_000, SLIDE_MS: 3_600_000, ZONE: "UTC"},
+            "expected whole days, a multiple of 86400000",
+        ),
+        ({LENGTH_MS: 86_400_000, SLIDE_MS: 86_400_000, ZONE: "Mars/X"}, "unknown zone 'Mars/X'"),
+        ({LENGTH_MS: 86_400_000, SLIDE_MS: 86_400_000, ZONE: ""}, "unknown zone ''"),
+        ({GAP_MS: 1000, ZONE: "UTC"}, "only windows that come every so much time have an offset and a zone"),
+        ({GAP_MS: 1000, OFFSET_MS: -5}, "leave out viper.window.offset.ms"),
+        ({LENGTH_COUNT: 3, SLIDE_COUNT: 3, OFFSET_MS: 5}, "leave out viper.window.offset.ms"),
+        ({LENGTH_MS: 1000, OFFSET_MS: 5}, "leave out viper.window.offset.ms"),
+        ({LENGTH_MONTHS: 1, SLIDE_MONTHS: 1}, "expected viper.window.zone as well"),
+        ({LENGTH_MONTHS: 1, ZONE: "UTC"}, "expected viper.window.sliding.interval.months as well"),
+        ({LENGTH_MONTHS: 1, SLIDE_MS: 86_400_000, ZONE: "UTC"}, "expected both in months, or both in milli"),
+        ({LENGTH_MS: 86_400_000, SLIDE_MONTHS: 1, ZONE: "UTC"}, "expected both in months, or both in milli"),
+        ({LENGTH_MONTHS: 1, LENGTH_MS: 1, SLIDE_MONTHS: 1, ZONE: "UTC"}, "expected one of"),
+    ],
+)
+def test_keys_that_say_what_cannot_be(config: dict[str, Any], message: str) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Timed, args=[[]])
+    builder.set_bolt("windows", Tell, config=config).global_grouping("source")
+    with pytest.raises(TopologyError, match=f"says of its windows what cannot be: .*{message}"):
+        run_built(builder)
+
+
+def test_an_offset_of_windows_before_is_forgotten() -> None:
+    """Windows that are formed anew begin where the new ones do."""
+    windows = Tell().with_tumbling_window("1mo", "6h", "UTC").with_tumbling_window(Duration.hours(2))
+    found = {key: value for key, value in windows.component_configuration.items() if value is not None}
+    assert found == {LENGTH_MS: 7_200_000, SLIDE_MS: 7_200_000}
+    assert (
+        Tell().with_window(Duration.hours(2), Duration.hours(1), -HOUR).component_configuration[OFFSET_MS]
+        == -3_600_000
+    )

@@ -13,7 +13,7 @@ import pytest
 
 from framework.errors import ConfigError
 from framework.windows import zones
-from framework.windows.grids import Grid
+from framework.windows.grids import CalendarGrid, Grid
 from framework.windows.spec import forming, spec_in
 from framework.windows.zones import DAY_US, Zone
 
@@ -295,3 +295,10 @@ def test_the_rules_of_a_zone_are_those_of_its_clocks() -> None:
     assert Zone("Asia/Calcutta").rules == Zone("Asia/Kolkata").rules
     rules = [Zone(name).rules for name in ("Europe/Berlin", "Europe/Paris", "Asia/Kolkata", "UTC")]
     assert len(set(rules)) == 4
+
+
+def test_a_window_that_is_taken_for_that_of_the_day_behind_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows of seven days, one of which begins with the day that Samoa has left out."""
+    monkeypatch.setattr(CalendarGrid, "first_pane", CalendarGrid.pane_at)
+    with pytest.raises(AssertionError):
+        test_every_question_is_answered_alike("7d", "2d", {"zone": "Pacific/Apia"})
