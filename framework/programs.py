@@ -66,7 +66,7 @@ def working_folder(command: Sequence[str], folders: Sequence[str], *, stays: boo
     # streamparse's specs have a program's arguments in one text.
     words = [word for part in command for word in part.split()]
     script, module = script_of(command), module_of(words)
-    for names in ([script] if script else [], _files_of(module) if module else [], words):
+    for names in ([script] if script else [], _files_of(module) if module else [], [*command, *words]):
         relative = [name for name in names if not os.path.isabs(name)]
         for folder in searched(folders):
             if any(os.path.isfile(folder / name) for name in relative):
