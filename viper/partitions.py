@@ -39,6 +39,8 @@ class Partition:
         Raises:
             PositionError: it is not.
         """
+        if not isinstance(times, array):
+            raise PositionError(f"times are of type {type(times).__name__}: expected array('q')")
         if times.typecode != "q":
             raise PositionError(f"times are an array of type {times.typecode!r}: expected array('q')")
         self._times = ffi.from_buffer("int64_t[]", times)

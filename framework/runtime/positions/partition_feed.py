@@ -15,6 +15,7 @@ from viper.partitions import Partition
 from viper.payload import NOTHING, Payload, Row, Rows
 from viper.position import LEAST, Level, Position
 from viper.rows import misfit
+from viper.scalars import python_rows
 
 Place = tuple[int, int]
 """An offset in a partition: the time of the last row in microseconds, and the number of rows of that time."""
@@ -237,7 +238,8 @@ class PartitionFeed:
             raise ValueError(f"partition {self.number}: a block begins at {times[0]} us, {said}")
         if isinstance(rows, list) or form.fitted is None:
             self._check(rows, form.fields)
-        run = Run(times, Rows(rows, mutable) if form.fitted is None else form.fitted(rows), form.tag)
+        payload = Rows(python_rows(rows), mutable) if form.fitted is None else form.fitted(rows)
+        run = Run(times, payload, form.tag)
         if self._order is None:
             self._put(run)
         elif len(times):

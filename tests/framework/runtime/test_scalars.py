@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import operator
+from array import array
 from collections.abc import Iterator
+from copy import deepcopy
 from decimal import Decimal
 from typing import Any
 
@@ -13,10 +15,12 @@ import pytest
 from framework import (
     AggregatingState,
     BatchBolt,
+    Block,
     Bolt,
     ListState,
     MapState,
     OPlus,
+    PartitionedSpout,
     ReducingState,
     Rows,
     Spout,
@@ -76,6 +80,16 @@ class InRows(Asked):
             raise StopIteration
         self.emit_rows([(value,) for value in EMITTED])
         self.left = 0
+
+
+class InBlocks(PartitionedSpout):
+    """Brings them in blocks."""
+
+    outputs = ["value"]
+    partitions = 1
+
+    def blocks(self, partition: int, start_us: int | None) -> Iterator[Block]:
+        yield Block(array("q", range(len(EMITTED))), [(deepcopy(value),) for value in EMITTED], mutable=True)
 
 
 class Numbers(Spout):
@@ -156,7 +170,7 @@ def arrived(workers: Workers, builder: TopologyBuilder) -> list[Any]:
 @every_kind
 @pytest.mark.parametrize(
     "parts",
-    [(Yielding,), (Asked,), (InRows,), (Numbers, Emitting), (Numbers, InBatches)],
+    [(Yielding,), (Asked,), (InRows,), (InBlocks,), (Numbers, Emitting), (Numbers, InBatches)],
     ids=lambda parts: parts[-1].__name__,
 )
 def test_what_arrives(parts: tuple[Any, ...], workers: Workers) -> None:
