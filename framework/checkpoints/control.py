@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from framework.checkpoints.last_run import left_there
 from framework.checkpoints.lock import is_locked
 from framework.errors import SuspendError, ViperError
 
@@ -78,6 +79,13 @@ def _remove_from(folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)
 
 
+def nobody_at(folder: Path) -> SuspendError:
+    """The error that no run is going on that is found by a folder, with what is there."""
+    return SuspendError(
+        f"no run is going on that is found by {folder}: {left_there(folder)}; viper ps lists those that go on"
+    )
+
+
 def ask(
     folder: Path,
     command: str,
@@ -100,7 +108,7 @@ def ask(
         ViperError: it refuses.
     """
     if not is_locked(folder):
-        raise SuspendError(f"no run is going on that has its checkpoints in {folder}")
+        raise nobody_at(folder)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
         line.settimeout(within_s)
         try:

@@ -117,6 +117,25 @@ def resumption(folder: Path, topology: str) -> Resumption:
     return Resumption(start, has_begun=last.topology == topology)
 
 
+def left_there(folder: Path) -> str:
+    """What a folder has of runs of which none goes on, in words, and what can be done with it."""
+    ids = CheckpointFolder(folder).ids
+    try:
+        last = _read(folder)
+    except CheckpointError as error:
+        return str(error)
+    if last is not None and last.ended is not None:
+        return f"the last one there, of {last.topology}, came to its end at {last.ended_at} ({last.ended})"
+    again = f"viper run TARGET --checkpoints {folder} --resume"
+    if ids:
+        how = "was suspended, failed or was killed"
+        return f"the last one there {how}: {again} goes on from checkpoint {ids[-1]}"
+    if last is not None:
+        how = "failed or was killed before its first checkpoint"
+        return f"the last one there, of {last.topology}, {how}: {again} begins it anew"
+    return "no run has left anything there"
+
+
 def note_begun(folder: Path, topology: str, start: Path | None) -> None:
     """Note that a run begins in a folder.
 

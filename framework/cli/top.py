@@ -79,12 +79,11 @@ def looked_at(control: Path) -> RunSnapshot:
         SuspendError: none is, or it ends just now.
         ViperError: it is of another version.
     """
-    from framework.checkpoints.control import SOCKET, ask
-    from framework.errors import SuspendError
+    from framework.checkpoints.control import SOCKET, ask, nobody_at
     from framework.observing import RunSnapshot
 
     if not (control / SOCKET).exists():  # who asks holds the folder's lock for a moment, which a run wants
-        raise SuspendError(f"no run is going on that is found by {control}")
+        raise nobody_at(control)
     return RunSnapshot.from_object(ask(control, "look"))
 
 

@@ -68,7 +68,10 @@ def commanded(
 
     def saved(save: Callable[[Checkpointing], Written]) -> Mapping[str, Any]:
         if checkpointing is None:
-            raise SuspendError("the run has no folder for checkpoints (viper run --checkpoints FOLDER)")
+            raise SuspendError(
+                "the run has no folder for checkpoints: start it with viper run --checkpoints FOLDER; "
+                "viper stop without --checkpoint drains it"
+            )
         return asdict(save(checkpointing))
 
     def end() -> Mapping[str, Any]:

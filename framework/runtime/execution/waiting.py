@@ -15,11 +15,16 @@ class ThreadClock:
     """The CPU time of a thread, and how long it was ready while others had the processor; from any thread.
 
     It is of the thread that makes it, until `stop`.
+
+    Args:
+        schedule: the file in which the system tells of that; None for the one of the thread.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, schedule: Path | None = None) -> None:
         self._clock: int | None = time.pthread_getcpuclockid(threading.get_ident())
-        self._schedule = Path(f"/proc/self/task/{threading.get_native_id()}/schedstat")
+        self._schedule = schedule or Path(f"/proc/self/task/{threading.get_native_id()}/schedstat")
+        self._before_s = self._told_s()
+        """What had been told before: the thread may have loaded the topology."""
 
     def stop(self) -> None:
         """The thread may end, and another one may get its name."""
@@ -33,10 +38,12 @@ class ThreadClock:
         return None
 
     def delayed_s(self) -> float:
-        """Seconds for which it was ready and had no processor; 0 where the system does not tell."""
+        """Seconds since it was made for which the thread was ready without a processor; 0 if nobody knows."""
+        return 0.0 if self._clock is None else max(self._told_s() - self._before_s, 0.0)
+
+    def _told_s(self) -> float:
         with contextlib.suppress(OSError, ValueError, IndexError):
-            if self._clock is not None:
-                return int(self._schedule.read_text(encoding="ascii").split()[1]) / 1e9
+            return int(self._schedule.read_text(encoding="ascii").split()[1]) / 1e9
         return 0.0
 
 

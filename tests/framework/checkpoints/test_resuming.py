@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 from collections.abc import Callable, Iterator
@@ -259,6 +260,29 @@ def test_a_folder_that_another_run_holds_is_refused_with_its_process(tmp_path: P
         pytest.raises(CheckpointError, match=rf"a run that is going on \(process {os.getpid()} on"),
     ):
         resumed(tmp_path)
+
+
+def test_who_finds_no_run_hears_what_is_left_there(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+
+    def told() -> str:
+        with pytest.raises(SuspendError) as found:
+            ask(kept, "end")
+        message = str(found.value)
+        assert message.startswith(f"no run is going on that is found by {kept}: ")
+        assert message.endswith("; viper ps lists those that go on")
+        return message
+
+    kept.mkdir()
+    assert "no run has left anything there" in told()
+    with pytest.MonkeyPatch.context() as patched, pytest.raises(ComponentError, match="the process is gone"):
+        failing(patched, Remember, "process")
+        resumed(tmp_path)
+    assert "failed or was killed before its first checkpoint: viper run TARGET --checkpoints" in told()
+    resumed(tmp_path, 50)
+    assert f"--checkpoints {kept} --resume goes on from checkpoint 1" in told()
+    resumed(tmp_path)
+    assert re.search(r"came to its end at \S+ \(exhausted\)", told())
 
 
 def test_a_checkpoint_is_no_folder_of_checkpoints(tmp_path: Path) -> None:

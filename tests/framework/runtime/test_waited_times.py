@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -13,7 +14,7 @@ from framework import Bolt, Spout, TopologyBuilder
 from framework.observing import Bottleneck, ComponentRates, bottleneck, rates_between
 from framework.runtime import Run, StopReason
 from framework.runtime.execution.cpu_times import CpuTimes
-from framework.runtime.execution.waiting import WaitedTimes
+from framework.runtime.execution.waiting import ThreadClock, WaitedTimes
 from framework.runtime.tasks.task import Task
 from tests.framework.runtime.pieces import plan_of
 from tests.framework.runtime.workers.running import Workers, every_kind
@@ -45,6 +46,18 @@ def test_a_thread_without_a_processor_does_not_wait() -> None:
     waited = WaitedTimes(lambda: next(delays))
     assert waited.look({bolt: 1.0, other: 0.5}, {bolt: 0.25, other: 0.25}, 0.0) == {bolt: 0.375, other: 0.125}
     assert waited.look({bolt: 2.0, other: 0.5}, {bolt: 0.25, other: 0.25}, 0.0) == {bolt: 1.375, other: 0.125}
+
+
+def test_delays_from_before_the_run_are_none_of_it(tmp_path: Path) -> None:
+    """The thread that runs the tasks may have loaded the topology, on a machine that was busy meanwhile."""
+    schedule = tmp_path / "schedstat"
+    schedule.write_text("7 3000000000 1\n", encoding="ascii")
+    clock = ThreadClock(schedule)
+    assert clock.delayed_s() == 0.0
+    schedule.write_text("7 3500000000 2\n", encoding="ascii")
+    assert clock.delayed_s() == 0.5
+    schedule.unlink()
+    assert clock.delayed_s() == 0.0
 
 
 def test_others_that_compute_may_have_had_the_lock_of_a_bolt() -> None:
