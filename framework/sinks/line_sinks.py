@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -190,12 +190,22 @@ class CsvSink(FileSink):
         return check_whole(self._chosen.of(rows), self._records)
 
     def _records(self, rows: Sequence[Row]) -> bytes:
-        lines: list[str] = []
-        # Before Python 3.13 a value is quoted only for the ends of lines that the writer makes itself; with
-        # another one in it, nobody could read the record.
-        file = SimpleNamespace(write=lines.append)
-        csv.writer(file, delimiter=self._delimiter, lineterminator="\r\n").writerows(rows)
-        return "".join([line[:-2] + "\n" for line in lines]).encode()
+        return records_text(rows, self._delimiter).encode()
+
+
+def records_text(rows: Iterable[Sequence[object]], delimiter: str = ",") -> str:
+    """Rows as records of CSV, each on a line of its own.
+
+    Args:
+        rows: their values, of which None becomes an empty text.
+        delimiter: what stands between two values.
+    """
+    lines: list[str] = []
+    # Before Python 3.13 a value is quoted only for the ends of lines that the writer makes itself; with
+    # another one in it, nobody could read the record.
+    file = SimpleNamespace(write=lines.append)
+    csv.writer(file, delimiter=delimiter, lineterminator="\r\n").writerows(rows)
+    return "".join([line[:-2] + "\n" for line in lines])
 
 
 class TextSink(FileSink):

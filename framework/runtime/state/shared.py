@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-import csv
 import os
+import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
 from framework.config import Settings
-from framework.errors import ConfigError, LoadError, StateError
+from framework.errors import ConfigError, LoadError, SourceError, StateError
 from framework.importing import import_class
 from framework.planning import Plan, TaskSpec
 from framework.runtime.metrics.statistics import TransactionStatistics
 from framework.runtime.state.evaluators import what_was_chosen
 from framework.runtime.state.table_images import restore
+from framework.sinks.line_sinks import records_text
+from framework.sources.csv_records import CsvForm, records_of
+from framework.sources.listing import SourceFile
+from framework.sources.opening import opened_text
+from framework.sources.reading import reading
 from framework.tables import SharedTable, TableGroup
 from viper.arena import Arena
 from viper.errors import StateFullError
@@ -28,6 +35,8 @@ _KEEPER: Final = 0
 """The number of the log of the task that saves the tables."""
 _SEPARATOR: Final = " "
 """Between the elements of a set in a file."""
+_AT_ONCE: Final = 512
+"""Rows of a file that are read or written at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +177,7 @@ class SharedMemory:
             try:
                 if table.save is not None:
                     _write(table, memory, Path(table.save))
-            except OSError as error:
+            except (OSError, ValueError) as error:
                 raise StateError(f"the shared table {table.table_name} cannot be saved: {error}") from error
 
     def rows(self) -> Mapping[str, tuple[tuple[Any, ...], ...]]:
@@ -226,22 +235,37 @@ def _rows_to_load(table: SharedTable) -> Iterator[Sequence[Any]]:
         yield from load()
         return
     assert load is not None
-    with open(load, newline="", encoding="utf-8") as file:
-        lines = csv.reader(file)
-        header, keys = next(lines, []), len(table.key_kinds)
-        expected = len(keys_of(table)) + len(table.column_kinds)
-        told = f"expected {expected}: {', '.join(_columns(table))}"
+    expected = len(keys_of(table)) + len(table.column_kinds)
+    told = f"expected {expected}: {', '.join(_columns(table))}"
+    with closing(_lines(os.fspath(load))) as lines:
+        _, header = next(lines, (1, []))
         if len(header) != expected:
-            raise ValueError(f"its header has {len(header)} columns, {told}")
-        for number, line in enumerate(lines, 2):
+            raise SourceError(f"its header has {len(header)} columns, {told}")
+        for number, line in lines:
             if len(line) != expected:
-                raise ValueError(f"line {number} has {len(line)} values, {told}")
+                raise SourceError(f"line {number} has {len(line)} values, {told}")
+            keys = len(table.key_kinds)
             try:
                 key = tuple(map(_read, table.key_kinds, line[:keys]))
                 values = list(map(_read, table.column_kinds.values(), line[keys:]))
             except ValueError as error:
-                raise ValueError(f"line {number}: {error}") from error
+                raise SourceError(f"line {number}: {error}") from error
             yield [key[0] if table.is_single_key else key, *values]
+
+
+def _lines(path: str) -> Generator[tuple[int, list[str]]]:
+    """The records of a file, each with the number of its line, however long its values are.
+
+    Raises:
+        SourceError: the file cannot be read, or has a record that is none.
+    """
+    file = SourceFile.at(path)
+    with reading(file, "text", "utf-8"), opened_text(file, "utf-8", newline="") as text:
+        for batch in records_of(text, CsvForm(",", '"', sys.maxsize), _AT_ONCE):
+            for index, record in enumerate(batch.records):
+                yield batch.raw(index)[0], record
+            if batch.problem is not None:
+                raise SourceError(f"line {batch.raw(len(batch.records))[0]}: {batch.problem}")
 
 
 def _read(kind: str, text: str) -> Any:
@@ -251,12 +275,13 @@ def _read(kind: str, text: str) -> Any:
 
 
 def _write(table: SharedTable, memory: Table, path: Path) -> None:
+    rows = (
+        [*([key] if table.is_single_key else key), *map(_written, values)] for key, *values in memory.rows()
+    )
     with open(path, "w", newline="", encoding="utf-8") as file:
-        lines = csv.writer(file, lineterminator="\n")
-        lines.writerow(_columns(table))
-        for key, *values in memory.rows():
-            keys = [key] if table.is_single_key else key
-            lines.writerow([*keys, *map(_written, values)])
+        file.write(records_text([_columns(table)]))
+        while some := list(islice(rows, _AT_ONCE)):
+            file.write(records_text(some))
 
 
 def _written(value: Any) -> Any:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
+import os
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from framework import Abort, Bolt, SharedTable, TopologyBuilder
@@ -123,18 +126,36 @@ def test_tables_come_from_files_and_go_into_files(tmp_path: Path) -> None:
     assert INLINE.run(doubling(tmp_path)).result("sink")[0] == (12.0, 0)
 
 
+@pytest.mark.parametrize("name", ["a\rb", "a\r\nb", "\n", '"', "a,b", "\u2028", "ä"])
+def test_every_text_comes_back_from_a_file(tmp_path: Path, name: str) -> None:
+    quoted = '"' + name.replace('"', '""') + '"'
+    content = f"\ufeffname,number,balance,tags\nann,1,1.5,\n{quoted},7,2.0,\n"
+    (tmp_path / "first.csv").write_bytes(content.encode())
+    for _ in range(2):
+        INLINE.run(doubling(tmp_path))
+        os.replace(tmp_path / "last.csv", tmp_path / "first.csv")
+    frame = pd.read_csv(tmp_path / "first.csv", dtype=str, keep_default_na=False)
+    assert {"key1": name, "key2": "7", "balance": "2.0", "tags": ""} in frame.to_dict("records")
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [
         ("name,number,balance\n", "expected 4: key1, key2, balance, tags"),
         ("name,number,balance,tags\nann,1,much,\n", "line 2: could not convert string to float"),
         ("name,number,balance,tags\nann,1,1\n", "line 2 has 3 values"),
+        ('name,number,balance,tags\n"a\nb",1,1,\nann,1,1\n', "line 4 has 3 values"),
+        ('name,number,balance,tags\nann,1,1,\n"bob,7,2,\n', "line 3: the quote that opens in line 3 is not"),
+        ('name,number,balance,tags\n"ann"x,1,1,\n', "line 2: expected ',' or the end of the line"),
+        (b"name,number,balance,tags\n\xff,1,1,\n", "first.csv:2: byte 0xff is not utf-8"),
+        (gzip.compress(b"name"), "expected text in utf-8, and it is gzip"),
+        (b"", "its header has 0 columns"),
         (None, "No such file"),
     ],
 )
-def test_a_file_that_is_no_table_is_refused(tmp_path: Path, content: str | None, told: str) -> None:
+def test_a_file_that_is_no_table_is_refused(tmp_path: Path, content: str | bytes | None, told: str) -> None:
     if content is not None:
-        (tmp_path / "first.csv").write_text(content)
+        (tmp_path / "first.csv").write_bytes(content.encode() if isinstance(content, str) else content)
     with pytest.raises(ConfigError, match=told):
         INLINE.run(doubling(tmp_path))
 
