@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from framework.observing.error_sites import Sites, added_sites, raised_once_more
@@ -62,9 +62,12 @@ class CostCounters:
             self.streams.setdefault(stream, StreamCounters()).add(counts)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class TaskCounters:
-    """Counts of one task. Its thread alone adds to them; other threads may read them."""
+    """Counts of one task. Its thread alone adds to them; other threads may read them.
+
+    Its `repr` has what counted something, without the costs.
+    """
 
     emitted: int = 0
     """Tuples emitted, whether or not anybody subscribes to their stream."""
@@ -119,6 +122,11 @@ class TaskCounters:
     """Last value of each metric that the component reported."""
     costs: CostCounters = field(default_factory=CostCounters, compare=False)
     """What it has used, which differs from run to run."""
+
+    def __repr__(self) -> str:
+        counted = {one.name: getattr(self, one.name) for one in fields(self) if one.compare}
+        told = ", ".join(f"{name}={value!r}" for name, value in counted.items() if value)
+        return f"{type(self).__name__}({told})"
 
     def failed_for(self, reason: str) -> None:
         """Count a tracked tuple that has failed."""

@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from framework.checkpoints.meaning import globals_of
 
-INSTALL: Final = "install cloudpickle (pip install 'viperstorm[notebook]'), which sends it as it is"
+INSTALL: Final = "install cloudpickle (pip install 'cloudpickle>=3.1'), which sends it as it is"
 _MAIN: Final = ("__main__", "__mp_main__")
 """The names of the main module: here, and in a process that has loaded it as a script."""
 
@@ -103,7 +103,12 @@ def _pickler_class() -> Any:
         # Of a file cloudpickle would send the content, so that each process would read all of it. Of code it
         # would leave out the file, by which tracebacks and counts of errors find its lines.
         dispatch_table = ChainMap(
-            {io.TextIOWrapper: _file, CodeType: _code}, cloudpickle.Pickler.dispatch_table
+            {
+                io.TextIOWrapper: _file,
+                CodeType: _code,
+                functools.cached_property: _property,
+            },
+            cloudpickle.Pickler.dispatch_table,
         )
 
         def __init__(self, file: io.BytesIO) -> None:
@@ -116,10 +121,17 @@ def _pickler_class() -> Any:
             """Names of files of code that are no files, as of a notebook's cells."""
 
         def reducer_override(self, obj: Any) -> Any:
+            if isinstance(obj, functools._lru_cache_wrapper) and not self._goes_by_name(obj):
+                return _cached, (obj.__wrapped__, obj.cache_parameters())
+            if isinstance(obj, FunctionType) and hasattr(obj, "registry") and not self._goes_by_name(obj):
+                return _dispatching, (dict(obj.registry),)
             reduced = super().reducer_override(obj)
             if isinstance(obj, type | FunctionType) and reduced is not NotImplemented:
                 self._note(obj)
             return reduced
+
+        def _goes_by_name(self, found: Any) -> bool:
+            return found.__module__ != "__main__" and has_name(found)
 
         def _note(self, found: Any) -> None:
             if isinstance(found, type):
@@ -149,6 +161,30 @@ def _file(file: Any) -> Any:
 
 def _code(code: CodeType) -> Any:
     return marshal.loads, (marshal.dumps(code),)
+
+
+def _cached(function: Callable[..., Any], parameters: Mapping[str, Any]) -> Any:
+    """A function with an empty cache, as `functools.cache` makes it: it pickles by its name alone."""
+    return functools.lru_cache(**parameters)(function)
+
+
+def _dispatching(registry: Mapping[type, Callable[..., Any]]) -> Any:
+    """A function of `functools.singledispatch`, which has weak references that cannot be pickled."""
+    made = functools.singledispatch(registry[object])
+    for cls, function in registry.items():
+        made.register(cls, function)
+    return made
+
+
+def _property(found: functools.cached_property[Any]) -> Any:
+    """A property, without the lock that it has up to Python 3.11."""
+    return _made_property, (found.func, found.attrname)
+
+
+def _made_property(function: Callable[[Any], Any], name: str | None) -> functools.cached_property[Any]:
+    made = functools.cached_property(function)
+    made.attrname = name
+    return made
 
 
 # -- what of a value is in the way

@@ -231,3 +231,10 @@ def test_a_run_shows_its_report() -> None:
     found = run(builder)
     assert re.fullmatch(r"<RunReport .*: done after \d+\.\d s, 6 tuples processed, [\d,]+/s>", repr(found))
     assert "result of sink: [('0',), ('0',), ('0',)]" in html(found).text
+
+
+def test_counters_show_what_counted_something() -> None:
+    found = TaskCounters(processed=3, reasons={"timeout": 1})
+    found.costs.used(1.5)
+    assert repr(found) == "TaskCounters(processed=3, reasons={'timeout': 1})"
+    assert repr(TaskCounters()) == "TaskCounters()"

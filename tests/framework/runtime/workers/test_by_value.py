@@ -125,9 +125,30 @@ def test_classes_of_a_session_are_the_same_on_both_sides() -> None:
     )
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("code", "expected"),
     [
+        (
+            "@functools.lru_cache(maxsize=2)\ndef twice(n): return n and twice(n - 1) + 2\n"
+            "print(both(Call, lambda n: twice(n) + twice.cache_parameters()['maxsize']))",
+            "[(2,), (4,), (6,), (8,)]",
+        ),
+        (
+            "class Kept(Bolt):\n"
+            "    outputs = ['value']\n"
+            "    @functools.cached_property\n"
+            "    def ten(self): return 10\n"
+            "    def process(self, tup): self.emit([tup.values[0] + self.ten])\n"
+            "print(both(Kept))",
+            "[(10,), (11,), (12,), (13,)]",
+        ),
+        (
+            "@functools.singledispatch\ndef kind(value): return 'other'\n"
+            "@kind.register\ndef _(value: int): return 'int'\n"
+            "print(both(Call, lambda n: kind(n) if n else kind('')))",
+            "[('other',), ('int',), ('int',), ('int',)]",
+        ),
         ("print(both(Call, lambda n: 2 * n))", "[(0,), (2,), (4,), (6,)]"),
         ("print(both(Call, functools.partial(pow, 2)))", "[(1,), (2,), (4,), (8,)]"),
         ("print(both(Call, functools.partial(lambda a, n: a - n, 9)))", "[(9,), (8,), (7,), (6,)]"),
@@ -155,7 +176,17 @@ def test_classes_of_a_session_are_the_same_on_both_sides() -> None:
             "[(1,), (3,), (5,), (7,)]",
         ),
     ],
-    ids=["lambda", "partial", "partial of a lambda", "function with a global", "local class", "derived"],
+    ids=[
+        "cache",
+        "property",
+        "dispatch",
+        "lambda",
+        "partial",
+        "partial of a lambda",
+        "function with a global",
+        "local class",
+        "derived",
+    ],
 )
 def test_code_without_a_name_runs_as_it_does_here(code: str, expected: str) -> None:
     assert session(code) == f"{expected}\n"
@@ -196,6 +227,7 @@ def test_a_class_that_was_defined_once_more_is_the_one_that_the_topology_has() -
     assert session(code) == "('old',) ('old',) ('new',)\n"
 
 
+@pytest.mark.slow
 def test_values_of_a_class_that_was_defined_once_more_are_refused() -> None:
     code = """
         class Value: pass
@@ -244,6 +276,7 @@ IN_THE_WAY = (
 )
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("code", "where"),
     [
@@ -284,6 +317,7 @@ def test_what_cannot_be_carried_is_named(code: str, where: str) -> None:
     assert found.endswith(IN_THE_WAY)
 
 
+@pytest.mark.slow
 def test_a_heavy_global_is_named() -> None:
     code = """
         table = bytes(20_000_000)
@@ -296,6 +330,7 @@ def test_a_heavy_global_is_named() -> None:
     assert warning.endswith("most of it for 'middle' (the global 'table'): read such data in initialize()")
 
 
+@pytest.mark.slow
 def test_a_traceback_has_the_lines_of_a_session() -> None:
     code = """
         import linecache
@@ -308,6 +343,7 @@ def test_a_traceback_has_the_lines_of_a_session() -> None:
     assert '  File "<cell 1>", line 2, in fails\n    return 1 // (n - 2)\n' in ran.stderr
 
 
+@pytest.mark.slow
 def test_a_successor_has_the_code_that_the_run_began_with(tmp_path: Path) -> None:
     code = f"""
         said = "old"
@@ -394,7 +430,7 @@ def test_a_script_whose_class_is_another_one_in_a_worker_is_refused(tmp_path: Pa
     assert ran.stderr.splitlines()[-1] == (
         "framework.errors.LoadError: 'middle': __main__.Says is another one in worker processes, which "
         "import it anew: define it the same under every condition; if the file has changed since, import it "
-        "again, or run it with --worker inline (viper.worker)"
+        "again (importlib.reload) and make the topology anew, or run it with --worker inline (viper.worker)"
     )
 
 
@@ -417,6 +453,7 @@ def test_what_a_script_sets_under_its_guard_is_told(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_what_a_script_calls_that_is_another_one_is_told(tmp_path: Path) -> None:
     code = """
         def more(n): return n + 1
@@ -487,6 +524,7 @@ def test_a_class_of_a_module_that_was_imported_again_is_the_one_that_the_topolog
     assert (ran.stdout, ran.stderr) == ("('old',) ('old',) ('new one',)\n", "")
 
 
+@pytest.mark.slow
 def test_a_function_by_its_path_whose_module_was_edited_is_refused(tmp_path: Path) -> None:
     (tmp_path / "adds.py").write_text("def add(n): return n + 1\n")
     code = f"""
@@ -502,6 +540,7 @@ def test_a_function_by_its_path_whose_module_was_edited_is_refused(tmp_path: Pat
     assert "LoadError: 'add': adds.add is another one in worker processes, which import it anew" in ran.stderr
 
 
+@pytest.mark.slow
 def test_a_prompt_behind_a_script_has_its_own_classes(tmp_path: Path) -> None:
     """`python -i` goes on behind a script, which worker processes would find as it was."""
     (tmp_path / "script.py").write_text(SESSION)
@@ -542,11 +581,12 @@ def test_without_cloudpickle_a_session_is_told_what_to_install() -> None:
     assert ran.returncode == 1
     assert (
         "is the class __main__.Numbers, which another process cannot import: install cloudpickle (pip "
-        "install 'viperstorm[notebook]'), which sends it as it is; or define it at the top level of a "
+        "install 'cloudpickle>=3.1'), which sends it as it is; or define it at the top level of a "
         "module, or run it with --worker inline (viper.worker)\n"
     ) in ran.stderr
 
 
+@pytest.mark.slow
 def test_without_cloudpickle_a_function_of_a_session_is_named(tmp_path: Path) -> None:
     (tmp_path / "components_of.py").write_text(SESSION)
     code = "from components_of import *\ndef f(n): return n\nrows(topology(Call, f), workers=2)"

@@ -54,7 +54,7 @@ class TestRefused:
         assert "test_shipping.py" in str(first)
         assert first.message == (
             f"bolt 'middle' is the class {__name__}.TestRefused.test_a_class_of_a_function.<locals>.Local, "
-            "which another process cannot import: install cloudpickle (pip install 'viperstorm[notebook]'), "
+            "which another process cannot import: install cloudpickle (pip install 'cloudpickle>=3.1'), "
             "which sends it as it is; or define it at the top level of a module, or run it with --worker "
             "inline (viper.worker)"
         )
@@ -186,7 +186,7 @@ def test_what_is_typed_in_cannot_be_imported(option: str) -> None:
     assert ran.returncode == 1
     assert ran.stderr.splitlines()[-1].endswith(
         "bolt 'middle' is the class __main__.Mine, which another process cannot import: install cloudpickle "
-        "(pip install 'viperstorm[notebook]'), which sends it as it is; or define it at the top level of a "
+        "(pip install 'cloudpickle>=3.1'), which sends it as it is; or define it at the top level of a "
         "module, or run it with --worker inline (viper.worker)"
     )
 
