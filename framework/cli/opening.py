@@ -36,10 +36,11 @@ class Opened:
 def open_target(target: str, choices: Choices) -> Opened:
     """Load, configure and validate a target; the result holds every problem."""
     from framework.loading import load
+    from framework.loading.target import configured
     from framework.validation import validate
 
     loaded = load(
-        target,
+        configured(target, choices.files),
         environment=choices.environment,
         name=choices.name,
         substitutions=_substitutions(choices.properties),

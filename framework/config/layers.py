@@ -175,14 +175,14 @@ def _folders(topology: Topology) -> list[Path]:
     return list(dict.fromkeys([folder, folder.parent, *above]))
 
 
-def streamparse_topologies(folder: Path = Path()) -> str | None:
-    """The folder of topologies that a streamparse project's ``config.json`` names; None if none does.
+def streamparse_topologies(file: Path) -> str | None:
+    """The folder of topologies that a streamparse project's configuration names; None if it names none.
 
     Args:
-        folder: the project's.
+        file: the project's ``config.json``, which may not exist.
     """
     try:
-        content = json.loads((folder / STREAMPARSE_FILE).read_bytes())
+        content = json.loads(file.read_bytes())
     except (OSError, ValueError):
         return None
     found = content.get("topology_specs") if isinstance(content, dict) else None

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from framework.config import streamparse_topologies
+from framework.config import STREAMPARSE_FILE, streamparse_topologies
 from framework.errors import LoadError
 from framework.topology import did_you_mean, one_of
 
@@ -55,7 +55,7 @@ def topology_folders(folder: Path = Path()) -> tuple[Path, ...]:
 
     They are the ``topology_specs`` of streamparse's ``config.json``, and `TOPOLOGIES`.
     """
-    named = streamparse_topologies(folder)
+    named = streamparse_topologies(folder / STREAMPARSE_FILE)
     return tuple(dict.fromkeys(folder / name for name in (named or TOPOLOGIES, TOPOLOGIES)))
 
 
@@ -68,7 +68,27 @@ def named_file(name: str) -> Path | None:
     Returns:
         None if there is no such file.
     """
-    files = (folder / f"{name}{suffix}" for folder in topology_folders() for suffix in SUFFIXES)
+    return _file_in(topology_folders(), name)
+
+
+def configured(target: str, files: Iterable[Path]) -> str:
+    """The target with the path of its file, if it is a name in a folder that configuration files name.
+
+    Args:
+        target: as for `parse`.
+        files: those that were given, of which one may be a streamparse project's; as for ``sparse --config``,
+            its folders are those of the current folder.
+    """
+    name, colon, attribute = target.partition(":")
+    if Path(name).suffix in SUFFIXES or Path(name).is_file():
+        return target
+    folders = [Path(folder) for file in files if (folder := streamparse_topologies(file))]
+    found = _file_in(folders, name)
+    return target if found is None else f"{found}{colon}{attribute}"
+
+
+def _file_in(folders: Iterable[Path], name: str) -> Path | None:
+    files = (folder / f"{name}{suffix}" for folder in folders for suffix in SUFFIXES)
     return next((file for file in files if file.is_file()), None)
 
 

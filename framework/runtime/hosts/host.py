@@ -152,6 +152,7 @@ class Host:
             self.component._open_windows(identity.conf, identity.context)
         self._opened = vars(self.component).keys() - before
         self.component.initialize(identity.conf, identity.context)
+        self.answers_by_methods |= self._has_replaced(*self._answering)
         if self._is_stateful:
             self.component.init_state(self.component.key_values)
 
@@ -174,6 +175,12 @@ class Host:
             return False
         library = self._base_bolt.__module__.partition(".")[0]
         return any(owner_of(self.cls, name).partition(".")[0] != library for name in names)
+
+    def _has_replaced(self, *names: str) -> bool:
+        """True if a bolt has put something of its own in the place of any of these methods."""
+        own = vars(self.component)
+        is_answered = issubclass(self.cls, self._base_bolt) and not issubclass(self.cls, _ANSWERED)
+        return is_answered and not self.takes_rows and any(callable(own.get(name)) for name in names)
 
     @property
     def process(self) -> Any:

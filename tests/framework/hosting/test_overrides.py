@@ -156,6 +156,31 @@ def test_the_spout_hears_of_it(base: ModuleType, caplog: pytest.LogCaptureFixtur
 
 
 @both
+def test_methods_may_be_replaced_in_initialize(base: ModuleType, caplog: pytest.LogCaptureFixture) -> None:
+    class Wraps(base.Bolt):  # type: ignore[misc,name-defined]
+        outputs: Any = []
+
+        def initialize(self, conf: Any, context: Any) -> None:
+            ack = self.ack
+
+            def counting(tup: Any) -> None:
+                self.logger.warning("counts %s", tup.values[0])
+                ack(tup)
+
+            self.ack = counting
+
+        def process(self, tup: Any) -> None:
+            pass
+
+    builder = TopologyBuilder()
+    builder.set_spout("source", tracked(0, 1))
+    builder.set_bolt("b1", Wraps).shuffle_grouping("source")
+    report = run_built(builder)
+    assert [text for text in caplog.messages if "counts" in text] == ["counts 0", "counts 1"]
+    assert report.components["source"].acked == 2
+
+
+@both
 def test_an_ack_that_is_kept_back_is_none(base: ModuleType, caplog: pytest.LogCaptureFixture) -> None:
     """A class may ack later what pystorm has it ack: here at the next tuple."""
     caplog.set_level(logging.INFO, LOGGER_PREFIX)

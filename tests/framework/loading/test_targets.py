@@ -9,7 +9,7 @@ import pytest
 
 from framework.errors import LoadError
 from framework.loading import load
-from framework.loading.target import Target, parse, project_files, topology_folders
+from framework.loading.target import Target, configured, parse, project_files, topology_folders
 
 PYTHON = Path("topologies/wordcount.py")
 
@@ -78,6 +78,15 @@ class TestStreamparsesConfiguration:
         (project / "config.json").write_text('{"topology_specs": "topos"}')
         for folder in topology_folders():
             assert str(folder) in str(load("nowhere").problems[0])
+
+    def test_may_be_another_file(self, project: Path) -> None:
+        """As ``sparse run --config FILE``, whose folder is one of the current folder all the same."""
+        file = project / "package" / "other.json"
+        file.write_text('{"topology_specs": "topos", "envs": {}}')
+        assert configured("mine", [file]) == "topos/mine.py"
+        assert configured("sub/deep:Deep", [project / "nowhere.json", file]) == "topos/sub/deep.py:Deep"
+        for other in ("joined", "topologies/wordcount.py:X", "package.module:Name", ""):
+            assert configured(other, [file]) == other
 
     def test_a_name_may_have_folders(self) -> None:
         assert parse("sub/other").file == Path("topologies/sub/other.py")
