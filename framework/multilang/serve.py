@@ -146,7 +146,11 @@ class ServedBolt(Served):
         self.collector.anchor_to(tup.id if self.host.component.auto_anchor else None)
         if origin[:2] == (TICK_COMPONENT, TICK_STREAM):
             self.guarded(partial(self._call, self.host.tick), tup)
-        elif self.guarded(partial(self._call, self.host.process), tup) and not self.host.answers_itself:
+            self.collector.anchor_to(None)
+            return
+        host = self.host
+        process = host.component.process if host.takes_rows else host.process  # of a batch bolt for one row
+        if self.guarded(partial(self._call, process), tup) and not host.answers_itself:
             self.collector.ack(tup)
         self.collector.anchor_to(None)
 

@@ -171,16 +171,21 @@ class Host:
 
         What lies between the base class and it is the library's, such as `BatchingBolt`.
         """
-        if not issubclass(self.cls, self._base_bolt) or self.takes_rows or issubclass(self.cls, _ANSWERED):
-            return False
         library = self._base_bolt.__module__.partition(".")[0]
-        return any(owner_of(self.cls, name).partition(".")[0] != library for name in names)
+        own = (name for name in names if owner_of(self.cls, name).partition(".")[0] != library)
+        return self._is_as_in_pystorm and any(own)
+
+    @property
+    def _is_as_in_pystorm(self) -> bool:
+        """Whether it is a bolt of a kind that pystorm has, whose answer follows when it was processed."""
+        is_bolt = issubclass(self.cls, self._base_bolt) and not issubclass(self.cls, _ANSWERED)
+        has_tables = issubclass(self.cls, Bolt) and bool(self.cls.tables)
+        return is_bolt and not self.takes_rows and not has_tables
 
     def _has_replaced(self, *names: str) -> bool:
         """True if a bolt has put something of its own in the place of any of these methods."""
         own = vars(self.component)
-        is_answered = issubclass(self.cls, self._base_bolt) and not issubclass(self.cls, _ANSWERED)
-        return is_answered and not self.takes_rows and any(callable(own.get(name)) for name in names)
+        return self._is_as_in_pystorm and any(callable(own.get(name)) for name in names)
 
     @property
     def process(self) -> Any:

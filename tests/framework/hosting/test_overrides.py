@@ -361,3 +361,30 @@ def test_a_timer_asks_for_batches_without_any_too(streamparse: Any) -> None:
     host = PortedHost(construct(Counts))
     host.fire_batches()
     assert host.component.calls == 1
+
+
+def test_bolts_that_pystorm_does_not_have_are_answered_for_as_before() -> None:
+    from framework import BatchBolt, Bolt, JoinBolt, SharedTable, StatefulBolt, WindowedBolt
+    from framework.runtime.hosts.host import Host
+
+    def acks(self: Any, tup: Any) -> None: ...
+
+    for base in (BatchBolt, JoinBolt, StatefulBolt, WindowedBolt):
+        own = type("Own", (base,), {"ack": acks})
+        assert not Host(own.__new__(own)).answers_by_methods
+    table = SharedTable("t", columns={"n": "int64"}, rows=10)
+    transacts = type("Own", (Bolt,), {"ack": acks, "tables": (table,)})
+    assert not Host(transacts()).answers_by_methods
+    assert Host(type("Own", (Bolt,), {"ack": acks})()).answers_by_methods
+
+
+def test_a_component_of_streamparses_may_call_anything_tables(streamparse: Any) -> None:
+    from framework.adapters.ported_host import PortedHost
+    from framework.adapters.streamparse.construction import construct
+
+    class Own(streamparse.Bolt):
+        tables = ("orders", "users")
+
+        def ack(self, tup: Any) -> None: ...
+
+    assert PortedHost(construct(Own)).answers_by_methods
