@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
-from framework.errors import CheckpointError
+from framework.errors import CheckpointError, has_no_room
 
 LOCK = "lock"
 """The name of the lock file. It stays when the run has ended; the system's lock on it does not."""
@@ -20,11 +20,28 @@ _TRIES, _PAUSE_S = 50, 0.002
 
 
 def folder_locked(folder: Path | None) -> AbstractContextManager[None]:
-    """Make a folder and hold its lock for a block, as `locked`; None for a run that has none."""
+    """Make a folder and hold its lock for a block, as `locked`; None for a run that has none.
+
+    Raises:
+        CheckpointError: it cannot be made.
+    """
     if folder is None:
         return nullcontext()
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unusable(folder, error) from error
     return locked(folder)
+
+
+def _unusable(folder: Path, error: OSError) -> Exception:
+    """The error that a run cannot have a folder; that of the system if there is no room."""
+    if has_no_room(error):
+        return error
+    return CheckpointError(
+        f"cannot make {folder}, or write there: {error.strerror or error}; name another folder "
+        "(--checkpoints, --control)"
+    )
 
 
 @contextmanager
@@ -34,9 +51,12 @@ def locked(folder: Path) -> Iterator[None]:
     The system gives up the lock of a process that dies, however it dies, so nothing has to be cleaned up.
 
     Raises:
-        CheckpointError: another run holds it.
+        CheckpointError: another run holds it, or it cannot be written to.
     """
-    descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise _unusable(folder, error) from error
     try:
         if not _has_locked(descriptor):
             raise CheckpointError(

@@ -285,6 +285,19 @@ def test_who_finds_no_run_hears_what_is_left_there(tmp_path: Path) -> None:
     assert re.search(r"came to its end at \S+ \(exhausted\)", told())
 
 
+@pytest.mark.parametrize("argument", ["checkpoints", "control"])
+def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path, argument: str) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(CheckpointError, match=r"cannot make .*file.kept, or write there: Not a directory"):
+        resumed(tmp_path, **{argument: tmp_path / "file" / "kept"})
+
+
+def test_a_folder_whose_lock_cannot_be_opened_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "kept" / "lock").mkdir(parents=True)
+    with pytest.raises(CheckpointError, match=r"cannot make .*kept, or write there: Is a directory; name"):
+        resumed(tmp_path)
+
+
 def test_a_checkpoint_is_no_folder_of_checkpoints(tmp_path: Path) -> None:
     resumed(tmp_path, 50)
     with pytest.raises(CheckpointError, match=r"checkpoint-000001 is a checkpoint: expected .*kept"):
