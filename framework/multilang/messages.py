@@ -72,6 +72,8 @@ def encoded(message: Any) -> bytes:
     """
     try:
         return _json(message)
+    except RecursionError:  # to which each level has added a note
+        raise ProgramError(f"JSON cannot carry {_culprit(message)}: it has too many levels") from None
     except Exception as error:
         raise ProgramError(f"JSON cannot carry {_culprit(message)}: {error}") from error
 
