@@ -105,6 +105,8 @@ def test_what_cannot_be_merged_is_refused() -> None:
     one = partition(0)
     with pytest.raises(PositionError, match=r"type 'd': expected array\('q'\)"):
         one.load(array("d", [1.0]))
+    with pytest.raises(PositionError, match=r"of type list: expected array\('q'\)"):
+        one.load([1])  # type: ignore[arg-type]
     with pytest.raises(IndexError, match="nobody knows what comes first"):
         Merge([one]).take(1, Positions())
     with pytest.raises(IndexError, match="no rows at hand"):
