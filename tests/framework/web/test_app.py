@@ -66,7 +66,7 @@ class TestPage:
             "picky",
         }
         assert statistics["executors"][0]["turns"] > 0
-        assert set(client.get("/api/run/stacks").json()) == {"tasks", "silent"}
+        assert set(client.get("/api/run/stacks").json()) == {"tasks", "others", "silent"}
 
     @pytest.mark.parametrize("path", ["/", "/static/page.js", "/static/page.css", "/static/icon.svg"])
     def test_the_page_loads_nothing_from_elsewhere(self, client: Client, path: str) -> None:
