@@ -25,7 +25,7 @@ from framework.traits import class_of
 
 _LIBRARIES = ("pystorm", "streamparse")
 _RAISED = re.compile(r"Python (\w+) raised\b")
-"""How pystorm reports an exception."""
+"""The method by which pystorm reports an exception."""
 _LEVEL_NAMES = {0: "trace", 1: "debug", 2: "info", 3: "warn", 4: "error"}
 
 
@@ -69,7 +69,7 @@ class PortedHost(Host):
 
     @property
     def _emits_at_once(self) -> bool:
-        """Whether its `emit` need not pass through the code of pystorm."""
+        """True if its `emit` need not pass through the code of pystorm."""
         return self.cls.emit in (pystorm.Bolt.emit, pystorm.Spout.emit) and not self._is_own("send_message")
 
     @property
@@ -152,7 +152,7 @@ class PortedHost(Host):
 
     @property
     def _fires_anyway(self) -> bool:
-        """Whether `process_batches` is called without a batch, too, as by the timer of pystorm's thread."""
+        """True if `process_batches` is called without a batch, too, as by the timer of pystorm's thread."""
         return issubclass(self.cls, pystorm.TicklessBatchingBolt) and self._is_own("process_batches")
 
     @contextmanager

@@ -30,8 +30,8 @@ class LastRun:
     above: int
     """The last checkpoint that the folder had when it began; its own have larger ids. 0 for none."""
     start: str | None
-    """Where it began: a checkpoint, by its name if it lies in the same folder, or a report; None for the
-    beginning of its input."""
+    """The place where it began: a checkpoint, by its name if it lies in the same folder, or a report; None
+    for the beginning of its input."""
     ended: str | None = None
     """The reason for which it came to its end, after which nothing goes on; None if it did not."""
     ended_at: str = ""
@@ -40,12 +40,12 @@ class LastRun:
 
 @dataclass(frozen=True, slots=True)
 class Resumption:
-    """Where a run begins that is resumed in a folder."""
+    """The place where a run begins that is resumed in a folder."""
 
     start: Path | None
     """A checkpoint, or the report of a run; None for the beginning of the input."""
     has_begun: bool = False
-    """Whether a run had begun there before, so that what its sinks have applied is of this run."""
+    """True if a run had begun there before, so that what its sinks have applied is of this run."""
     ended: LastRun | None = None
     """The run that has come to its end, so that nothing is left to do."""
 

@@ -145,7 +145,7 @@ class Run:
         self._start = start
         self._resumes = resume
         self._has_begun = False
-        """Whether a run had begun where this one does, so that what its sinks have applied is of this one."""
+        """True if a run had begun where this one does; its sinks may have applied rows of this one."""
         self._rename = dict(rename or {})
         if self._rename and (start is None or not start.is_dir()):
             raise CheckpointError(

@@ -65,7 +65,7 @@ def telling(component: Any, tell: Callable[[], None]) -> Iterator[None]:
 
 
 _told: dict[int, Callable[[], None]] = {}
-"""What sets the attributes of a component, by its id."""
+"""The function that sets the attributes of a component, by its id."""
 
 
 def _set_up(component: object, storm_conf: object, context: object) -> None:

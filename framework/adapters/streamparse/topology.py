@@ -39,7 +39,7 @@ def from_streamparse(cls: type, *, environment: str | None = None, name: str | N
 def declaration_of(
     file: str, qualname: str, namespace: Mapping[str, Any], bases: Iterable[type]
 ) -> Declaration:
-    """What the body of a streamparse topology class in a file declares.
+    """The declarations in the body of a streamparse topology class in a file.
 
     Args:
         file: path of the file.
