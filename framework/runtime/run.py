@@ -162,7 +162,8 @@ class Run:
         self._checkpointing: Checkpointing | None = None
         self._settings = settings
         self._stop = stop or StopSignal()
-        self._stop.suspends = resume
+        if resume:
+            self._stop.suspend_for_ends()
         self._record = record
         self._replay = replay
         if inactive:

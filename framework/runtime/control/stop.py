@@ -69,6 +69,10 @@ class StopSignal:
         self._breaks_off = False
         """Whether the main thread is in a block that a signal ends at once."""
 
+    def suspend_for_ends(self) -> None:
+        """From now on, suspend the run for whatever makes others drain, as it is to be resumed."""
+        self.suspends = True
+
     @property
     def requested(self) -> bool:
         """Whether the run was asked to end."""

@@ -31,7 +31,7 @@ def test_a_ported_component_is_named(worker: str) -> None:
 
     (warning,) = check_isolation(topology_of(CountingSink, Bolt), settings(worker))
     assert warning.warning
-    assert warning.message.endswith("modules: Bolt")
+    assert warning.message.endswith("of their sources: Bolt")
 
 
 @pytest.mark.parametrize("worker", ["process", None])

@@ -53,11 +53,11 @@ def test_all_that_is_told_is_given_by_task() -> None:
 
     def lead() -> None:
         inquiry.pass_on(workers)
-        inquiry.hear(12, STACKS[1:])
-        inquiry.hear(11, STACKS[:1])
+        inquiry.hear(12, Stacks(STACKS[1:]))
+        inquiry.hear(11, Stacks(STACKS[:1]))
         inquiry.pass_on(workers)
 
-    assert asked(inquiry, lead, woken) == Stacks(STACKS, [])
+    assert asked(inquiry, lead, woken) == Stacks(STACKS, [], [])
     assert [w.sent for w in workers] == [[TellStacks()], [TellStacks()], []]
 
 
@@ -67,23 +67,23 @@ def test_who_is_silent_is_named_and_who_has_died_is_not_awaited() -> None:
 
     def lead() -> None:
         inquiry.pass_on([worker(11), worker(12), worker(13)])
-        inquiry.hear(11, STACKS[:1])
+        inquiry.hear(11, Stacks(STACKS[:1]))
         inquiry.leave_out(12)
 
-    assert asked(inquiry, lead, woken) == Stacks(STACKS[:1], [13])
+    assert asked(inquiry, lead, woken) == Stacks(STACKS[:1], [13], [])
 
 
 def test_what_comes_too_late_is_no_answer_to_the_next_inquiry() -> None:
     woken = threading.Event()
     inquiry = StackInquiry(woken.set)
     assert asked(inquiry, lambda: inquiry.pass_on([worker(11)]), woken).silent == [11]
-    inquiry.hear(11, STACKS[:1])
+    inquiry.hear(11, Stacks(STACKS[:1]))
     woken.clear()
-    assert asked(inquiry, lambda: inquiry.pass_on([]), woken) == Stacks([], [])
+    assert asked(inquiry, lambda: inquiry.pass_on([]), woken) == Stacks([], [], [])
 
 
 def test_nobody_waits_longer_than_for_the_last_answer() -> None:
     inquiry = StackInquiry(lambda: inquiry.pass_on([]))
-    assert inquiry.ask() == Stacks([], [])
-    told = StackInquiry(lambda: (told.pass_on([worker(11)]), told.hear(11, STACKS[:1]))[0])
-    assert told.ask() == Stacks(STACKS[:1], [])
+    assert inquiry.ask() == Stacks([], [], [])
+    told = StackInquiry(lambda: (told.pass_on([worker(11)]), told.hear(11, Stacks(STACKS[:1])))[0])
+    assert told.ask() == Stacks(STACKS[:1], [], [])
