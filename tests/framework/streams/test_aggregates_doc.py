@@ -45,9 +45,14 @@ def test_the_yaml_does_the_same(tmp_path: Path, capfd: pytest.CaptureFixture[str
     assert capfd.readouterr().out == block("text")
 
 
+def test_the_example_of_none_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(block("python", 1), {})
+
+
 def test_the_own_aggregate_works() -> None:
     scope: dict[str, Any] = {}
-    exec(block("python", 1), scope)
+    exec(block("python", 2), scope)
     window = PaneWindow(scope["Product"](), 2)
     for pane in range(1, 5):
         window.add(pane, pane)

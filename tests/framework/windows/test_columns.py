@@ -38,7 +38,7 @@ FORMS: tuple[dict[str, Any], ...] = (
     {"gap": 5},
 )
 
-Row = tuple[str | None, int | None, float, int]
+Row = tuple[str | None, int | None, float | None, int]
 
 
 class Batches(Spout):
@@ -65,10 +65,13 @@ def drawn(random: Random, *, odd: bool = False) -> list[Row]:
     time, rows = random.choice((-1000, 0, 1_700_000_000)), []
     keys = random.choice((1, 5, 400))
     prices = (0.1, -2.5, 1e17, 3.0, -0.0, 0.0, float("inf")) if odd else (0.1, -2.5, 1e17, 3.0, 0.0)
-    amounts = (7, -3, 2**62, None) if odd else (7, -3, 12, 2**30)
+    amounts = (7, -3, 2**62) if odd else (7, -3, 12, 2**30)
+    holes = odd and random.randrange(2)
     for _ in range(random.randrange(1, 900)):
         user = None if odd and not random.randrange(50) else f"user{random.randrange(keys)}"
         rows.append((user, random.choice(amounts[:3]), random.choice(prices), time))
+        if holes and not random.randrange(3):
+            rows[-1] = random.choice(((user, None, *rows[-1][2:]), (*rows[-1][:2], None, time)))
         time += random.choice((0, 0, 0, 0, 1))
     return rows
 

@@ -43,22 +43,34 @@ def different(values: Values) -> int:
     return len({value for value in values if value == value}) + any(value != value for value in values)
 
 
+def of_numbers(naive: Callable[[Values], Any]) -> Callable[[Values], Any]:
+    """The function of the values that are not None, as SQL leaves out NULL."""
+    return lambda values: naive([value for value in values if value is not None])
+
+
 NAIVE: Sequence[tuple[Aggregate[Any, Any], Callable[[Values], Any]]] = (
     (Count(), len),
-    (Sum(), sum),
-    (Mean(), lambda values: sum(values) / len(values) if values else None),
-    (Variance(), lambda values: float(statistics.pvariance(map(Fraction, values))) if values else None),
+    (Sum(), of_numbers(sum)),
+    (Mean(), of_numbers(lambda values: sum(values) / len(values) if values else None)),
+    (
+        Variance(),
+        of_numbers(lambda values: float(statistics.pvariance(map(Fraction, values))) if values else None),
+    ),
     (
         Variance(sample=True),
-        lambda values: float(statistics.variance(map(Fraction, values))) if len(values) > 1 else None,
+        of_numbers(
+            lambda values: float(statistics.variance(map(Fraction, values))) if len(values) > 1 else None
+        ),
     ),
     (
         StandardDeviation(),
-        lambda values: math.sqrt(float(statistics.pvariance(map(Fraction, values)))) if values else None,
+        of_numbers(
+            lambda values: math.sqrt(float(statistics.pvariance(map(Fraction, values)))) if values else None
+        ),
     ),
-    (Min(), least),
-    (Max(), greatest),
-    (TopK(k=3), top_three),
+    (Min(), of_numbers(least)),
+    (Max(), of_numbers(greatest)),
+    (TopK(k=3), of_numbers(top_three)),
     (First(), lambda values: values[0] if values else None),
     (Last(), lambda values: values[-1] if values else None),
     (Collect(), list),

@@ -28,6 +28,7 @@ from framework.windows.aggregates import (
     Variance,
     hyperloglog,
 )
+from framework.windows.aggregates.rows import rows_adder
 from tests.framework.windows.aggregates.naive import NAIVE
 
 FIELDS = ["user", "amount"]
@@ -41,8 +42,10 @@ def folded(aggregate: Aggregate[Any, Any], values: Any) -> Any:
 
 
 @settings(max_examples=40)
-@given(st.lists(st.integers()), st.lists(st.integers()))
-def test_merging_and_absorbing_are_adding_and_change_nothing(one: list[int], other: list[int]) -> None:
+@given(st.lists(st.none() | st.integers()), st.lists(st.none() | st.integers()))
+def test_merging_and_absorbing_are_adding_and_change_nothing(
+    one: list[int | None], other: list[int | None]
+) -> None:
     for aggregate, naive in NAIVE:
         first, second = folded(aggregate, one), folded(aggregate, other)
         before = pickle.dumps((first, second))
@@ -50,6 +53,9 @@ def test_merging_and_absorbing_are_adding_and_change_nothing(one: list[int], oth
         assert aggregate.result(merged) == naive(one + other)
         assert aggregate.result(aggregate.add(merged, 3)) == naive([*one, *other, 3])
         assert pickle.dumps((first, second)) == before
+        rows = rows_adder(aggregate, ["value"], 0)
+        if rows is not None:
+            assert aggregate.result(rows(first, [(value,) for value in other])) == naive(one + other)
         absorbed = aggregate.absorb(pickle.loads(pickle.dumps(first)), second)
         assert aggregate.result(absorbed) == naive(one + other)
         if type(aggregate).subtract is not Aggregate.subtract:
@@ -132,6 +138,15 @@ class TestOrder:
         # Each NaN that was pickled is another object.
         again = pickle.loads(pickle.dumps(folded(Distinct(), values)))
         assert Distinct().result(Distinct().merge(again, folded(Distinct(), values))) == 4
+
+    def test_the_rank_decides_what_top_k_leaves_out(self) -> None:
+        add = TopK("amount", 3, of="user").adder(FIELDS)
+        assert add(add(add([], ("ann", None)), (None, 3)), ("bob", 1)) == [(None, 3), ("bob", 1)]
+
+    def test_none_is_counted_and_collected_as_other_values(self) -> None:
+        values = [None, 3, None]
+        kinds = Count(), Collect(), Distinct(), ApproximateDistinct()
+        assert [kind.result(folded(kind, values)) for kind in kinds] == [3, values, 2, 2]
 
     def test_none_is_a_value_like_others(self) -> None:
         assert First().result(folded(First(), [None, 3])) is None
