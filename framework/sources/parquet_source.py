@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from framework.errors import SourceError
@@ -14,6 +15,7 @@ from framework.sources.portion import Malformed, Portion
 from framework.sources.times import EventTime
 from framework.topology import one_of, unknown
 from framework.units import FIRST_US, LAST_US
+from viper.schema import Schema
 
 _MOST_FOOTERS = 16
 """Files whose rows are counted, as that holds the run up; others are taken to have as many a byte."""
@@ -21,6 +23,8 @@ _MOST_FOOTERS = 16
 if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
+
+    from framework.columns import Batches
 
 
 class ParquetSource(FileSource):
@@ -33,8 +37,9 @@ class ParquetSource(FileSource):
     `typed`, bolts that take columns get them as the file has them. Groups of rows are read one after the
     other, and in batches, so memory does not grow with a file. A row is malformed if it has no time (null) or
     one that is not of the years 1 to 9999, an INT96 that is no whole number of microseconds, or a value that
-    Python's class has no room for: a date behind the year 9999, a time of day or a duration with nanoseconds,
-    text that is no UTF-8.
+    Python's class has no room for: a date behind the year 9999, a time of day that is not within a day or has
+    nanoseconds, a duration with nanoseconds or of more days than Python counts, text that is no UTF-8. It
+    may be nested, and with `typed` the same rows are malformed.
 
     Args:
         path: a file, a folder, a pattern (``trips/*.parquet``), or a list of these.
@@ -77,7 +82,9 @@ class ParquetSource(FileSource):
         self._schema = _chosen(schema, self._fields)
         if not typed:
             self._check_types(sample)
-        self._outputs = self._streams(self._fields, self._declared() if typed else None)
+        declared = self._declared() if typed else None
+        self._outputs = self._streams(self._fields, declared)
+        self._declared_schema = None if declared is None else Schema.of(declared, self._fields)
 
     _format = "Parquet"
 
@@ -172,8 +179,6 @@ class ParquetSource(FileSource):
         self, file: SourceFile, batch: pa.RecordBatch, first: int, faults: Mapping[int, str]
     ) -> Portion:
         """The rows of a batch of which not all are as they should be."""
-        import pyarrow as pa
-
         batch = _without_dictionaries(batch)
         wrong = {**dict(self._wrong(batch, 0)), **{index: ValueError(why) for index, why in faults.items()}}
         malformed: list[Malformed] = []
@@ -184,11 +189,14 @@ class ParquetSource(FileSource):
         for index in sorted(wrong):
             malformed += self._refuse(file, first + index, wrong[index], raw)
         kept = [index for index in range(batch.num_rows) if index not in wrong]
-        made = self._made(batch.take(pa.array(kept, pa.int64())), [first + index for index in kept])
+        made = self._made(_taken(batch, kept), [first + index for index in kept])
         return Portion(*made, first + batch.num_rows, malformed)
 
     def _wrong(self, batch: pa.RecordBatch, first: int) -> Iterator[tuple[int, Exception]]:
-        """The indexes of rows that are not as they should be, and why; halves are tried, as few are wrong."""
+        """The indexes of rows that are not as they should be, and why; halves are tried, as few are wrong.
+
+        A half is taken, not sliced: Arrow checks all that the lists and structs of a slice were cut from.
+        """
         try:
             self._made(batch, ())
         except Exception as error:
@@ -196,8 +204,8 @@ class ParquetSource(FileSource):
                 yield first, error
             else:
                 half = batch.num_rows // 2
-                yield from self._wrong(batch.slice(0, half), first)
-                yield from self._wrong(batch.slice(half), first + half)
+                yield from self._wrong(_taken(batch, range(half)), first)
+                yield from self._wrong(_taken(batch, range(half, batch.num_rows)), first + half)
 
     def _times_of(self, column: pa.Array) -> Sequence[int] | None:
         """The times of a column of timestamps, of numbers in the unit that was given, or of text.
@@ -228,14 +236,10 @@ class ParquetSource(FileSource):
             ValueError: a value has no form here; the message names its column.
         """
         chosen = batch.select(self._fields)
-        if self._typed:
-            import pyarrow as pa
-
-            chosen = pa.RecordBatch.from_arrays(chosen.columns, schema=self._schema)
+        if self._declared_schema is not None:
+            # As the emit looks at them, so that no row fails there, and at decimals with too many digits.
+            chosen = _batches(self._declared_schema, tuple(self._fields)).accepted(chosen, gives_away=True)
             chosen.validate(full=True)
-            for name, column in zip(self._fields, chosen.columns, strict=True):
-                if pa.types.is_date(column.type):  # of which Python has fewer than Arrow
-                    _converted(name, column)
             return chosen
         return list(zip(*map(_converted, self._fields, chosen.columns), strict=True)) or [()] * batch.num_rows
 
@@ -333,7 +337,9 @@ def _values(column: pa.Array) -> list[Any]:
     import pyarrow as pa
 
     try:
-        if column.type not in (pa.time64("ns"), pa.duration("ns")):  # cut off, or a class of pandas
+        if pa.types.is_time(column.type):  # which `to_pylist` cuts off, and lets begin anew behind a day
+            return _converted("", column)
+        if column.type != pa.duration("ns"):  # or a class of pandas
             return column.to_pylist()  # type: ignore[no-any-return]
     except Exception:
         if len(column) > 1:
@@ -351,15 +357,45 @@ def _shown(row: pa.RecordBatch) -> str:
     return str({name: _values(row.column(name))[0] for name in row.schema.names})
 
 
+def _taken(batch: pa.RecordBatch, indices: Sequence[int]) -> pa.RecordBatch:
+    """Rows of a batch in memory of their own."""
+    import pyarrow as pa
+
+    return batch.take(pa.array(indices, pa.int64()))
+
+
+@lru_cache(maxsize=64)
+def _batches(schema: Schema, fields: tuple[str, ...]) -> Batches:
+    """What makes the batches of a typed stream; no part of the source, as it cannot go to another process."""
+    from framework.columns import Batches
+
+    return Batches(schema, fields)
+
+
 def _without_dictionaries(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The same with the values of each row for itself, as one value of a dictionary may be wrong."""
     import pyarrow as pa
 
-    columns = [
-        column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
-        for column in batch.columns
-    ]
+    columns = [column.cast(_undictionaried(column.type)) for column in batch.columns]
     return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
+def _undictionaried(kind: pa.DataType) -> pa.DataType:
+    """A type with the values of its dictionaries, also of those within it, in their place."""
+    import pyarrow as pa
+
+    def field(found: pa.Field) -> pa.Field:
+        return found.with_type(_undictionaried(found.type))
+
+    if pa.types.is_dictionary(kind):
+        return _undictionaried(kind.value_type)
+    if pa.types.is_struct(kind):
+        return pa.struct([field(found) for found in kind])
+    if pa.types.is_map(kind):
+        return pa.map_(field(kind.key_field), field(kind.item_field), kind.keys_sorted)
+    if pa.types.is_list(kind):
+        return pa.list_(field(kind.value_field))
+    return pa.large_list(field(kind.value_field)) if pa.types.is_large_list(kind) else kind
 
 
 def _chosen(schema: pa.Schema, names: Sequence[str]) -> pa.Schema:

@@ -22,6 +22,7 @@ Converter = Callable[[Any], list[Any]]
 """Makes values of an Arrow array."""
 
 _FARTHEST_US = 1 << 62
+_SECONDS_A_DAY = 86_400
 _PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 
 
@@ -117,7 +118,16 @@ def _plain(column: pa.Array) -> list[Any]:
 
 
 def _days_times(column: pa.Array) -> list[Any]:
-    """Times of day: of nanoseconds those that are whole microseconds, as Python's class has no others."""
+    """Times of day: of nanoseconds those that are whole microseconds, as Python's class has no others.
+
+    Raises:
+        ScalarError: one is not within a day; `to_pylist` would give that of another day.
+    """
+    width = pa.int32() if pa.types.is_time32(column.type) else pa.int64()
+    most = _SECONDS_A_DAY * _PER_SECOND[column.type.unit] - 1
+    for number in pc.min_max(column.cast(width)).as_py().values():
+        if number is not None and not 0 <= number <= most:
+            raise ScalarError(f"{number} is not within a day: expected 0 to {most}")
     return _plain(column.cast(pa.time64("us")) if column.type == pa.time64("ns") else column)
 
 

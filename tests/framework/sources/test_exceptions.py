@@ -135,6 +135,41 @@ UTF_8 = pa.array([b"a", b"\xff"]).view(pa.string())
 """Texts of which the second one is none."""
 
 
+WRONG_AMONG_MANY: dict[str, tuple[Any, Any, Callable[[list[Any]], pa.Array]]] = {
+    "text": (b"a", b"\xff", lambda values: pa.array(values).view(pa.string())),
+    "duration": (1, 2**62, lambda values: pa.array(values, pa.duration("s"))),
+    "date": (1, 2_932_897, lambda values: pa.array(values, pa.date32())),
+    "time": (1, 86_400_000_000, lambda values: pa.array(values, pa.int64()).view(pa.time64("us"))),
+}
+"""By kind a value, one that is none of the kind for Python, and what makes a column of them."""
+
+
+def of_keys(items: pa.Array) -> pa.Array:
+    """A map with one entry in each row, which has the item."""
+    return pa.MapArray.from_arrays(range(len(items) + 1), pa.array(["k"] * len(items)), items)
+
+
+def listed(items: pa.Array) -> pa.Array:
+    return pa.ListArray.from_arrays(range(len(items) + 1), items)
+
+
+def in_struct(items: pa.Array) -> pa.Array:
+    return pa.StructArray.from_arrays([items], ["x"])
+
+
+WITHIN: dict[str, Callable[[pa.Array], pa.Array]] = {
+    "itself": lambda items: items,
+    "list": listed,
+    "struct": in_struct,
+    "map": of_keys,
+    "dictionary": lambda items: items.dictionary_encode(),
+    "list of structs": lambda items: listed(in_struct(items)),
+    "list of dictionary": lambda items: listed(items.dictionary_encode()),
+    "struct of dictionary": lambda items: in_struct(items.dictionary_encode()),
+}
+"""How a value may lie in a column."""
+
+
 class TestParquet:
     @pytest.mark.parametrize(
         ("column", "values", "wrong"),
@@ -184,6 +219,42 @@ class TestParquet:
         pq.write_table(pa.table({"v": column, "n": [1, 2]}), path)
         source = ParquetSource(str(path), typed=True, on_malformed="stream")
         assert [row[1] for row in good(source)] == [1] and [line for line, _ in bad(source)] == [2]
+
+    @pytest.mark.parametrize("typed", [False, True])
+    @pytest.mark.parametrize(
+        ("kind", "within"),
+        [
+            (kind, within)
+            for kind in WRONG_AMONG_MANY
+            for within in WITHIN
+            if kind != "duration" or "dictionary" not in within  # of which pyarrow reads plain numbers
+        ],
+    )
+    def test_only_wrong_rows_are_malformed(self, tmp_path: Path, kind: str, within: str, typed: bool) -> None:
+        """5,000 rows are more than a block; the 18th, and the last one, hold a value that is none."""
+        good_one, wrong_one, made = WRONG_AMONG_MANY[kind]
+        values = [good_one] * 5_000
+        values[17] = values[-1] = wrong_one
+        path = tmp_path / "a.parquet"
+        pq.write_table(pa.table({"v": WITHIN[within](made(values)), "n": range(5_000)}), path)
+        source = ParquetSource(str(path), typed=typed, on_malformed="stream")
+        assert [row[1] for row in good(source)] == [n for n in range(5_000) if n not in (17, 4_999)]
+        assert [line for line, _ in bad(source)] == [18, 5_000]
+
+    @pytest.mark.parametrize("on_malformed", ["skip", "stream", "error"])
+    def test_no_wrong_value_reaches_the_emit(self, tmp_path: Path, on_malformed: str) -> None:
+        path = tmp_path / "a.parquet"
+        spans = pa.array([1, 2**62, 3], pa.duration("s"))
+        days = pa.array([[1], [2], [2_932_897]], pa.list_(pa.date32()))
+        pq.write_table(pa.table({"a": spans, "b": days}), path)
+        topology = to_sink(ParquetSource(str(path), typed=True, on_malformed=on_malformed))
+        if on_malformed == "error":
+            with pytest.raises(ComponentError, match=r"SourceError: .*a.parquet, row 2: .*'a' holds 4611"):
+                PROCESSES.run(topology)
+            return
+        report = PROCESSES.run(topology)
+        assert report.result("sink") == [(timedelta(seconds=1), (date(1970, 1, 2),))]
+        assert report.components["source"].metrics == {"malformed rows": 2}
 
     def test_each_wrong_row_is_found_among_many(self, tmp_path: Path) -> None:
         path = tmp_path / "a.parquet"
