@@ -11,7 +11,8 @@ from framework.windows.aggregates.base import Adder, Aggregate
 class _Extreme(Aggregate[tuple[Any, ...], Any]):
     """Base of both: the accumulator is empty, or has the value that is ahead of all others.
 
-    Of equal values the first one is kept. Where a value is no number (NaN), it is ahead of all.
+    Of equal values the first one is kept. Where a value is no number (NaN), it is ahead of all. None is left
+    out, as SQL leaves out NULL.
     """
 
     def create(self) -> tuple[Any, ...]:
@@ -32,6 +33,8 @@ class Min(_Extreme):
 
     def add(self, acc: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
         """As in the base class."""
+        if value is None:
+            return acc
         return acc if acc and not (value < acc[0] or value != value) else (value,)
 
 
@@ -40,6 +43,8 @@ class Max(_Extreme):
 
     def add(self, acc: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
         """As in the base class."""
+        if value is None:
+            return acc
         return acc if acc and not (value > acc[0] or value != value) else (value,)
 
 
@@ -53,7 +58,7 @@ Entry = tuple[Any, Any]
 class TopK(Aggregate[list[Entry], list[Any]]):
     """The greatest values of a field, the greatest one first; of equal values the earlier one.
 
-    What is no number (NaN) is left out.
+    What is no number (NaN) is left out, and so is None.
 
     Args:
         field: the field.
@@ -101,7 +106,7 @@ class TopK(Aggregate[list[Entry], list[Any]]):
 
     def _with(self, acc: list[Entry], entry: Entry) -> list[Entry]:
         high = entry[_HIGH]
-        if high != high or (len(acc) == self.k and not high > acc[-1][_HIGH]):
+        if high is None or high != high or (len(acc) == self.k and not high > acc[-1][_HIGH]):
             return acc
         at = len(acc)
         while at and high > acc[at - 1][_HIGH]:

@@ -2,6 +2,8 @@
 
 Integers are exact, of any size, so a window that slides subtracts what leaves it. Floats are rounded with
 each addition, and subtraction would leave the errors behind: their parts are merged anew, in a fixed order.
+
+None is no number: all but `Count` leave it out, as SQL leaves out NULL.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ class Count(Aggregate[int, int]):
 
 
 class Sum(Aggregate[Any, Any]):
-    """The sum of the values of a field: numbers of any kind. Of no values it is 0."""
+    """The sum of the values of a field: numbers of any kind. None is left out; of no values the sum is 0."""
 
     def create(self) -> Any:
         """As in the base class."""
@@ -48,7 +50,7 @@ class Sum(Aggregate[Any, Any]):
 
     def add(self, acc: Any, value: Any) -> Any:
         """As in the base class."""
-        return acc + value
+        return acc if value is None else acc + value
 
     def merge(self, first: Any, second: Any) -> Any:
         """As in the base class."""
@@ -64,7 +66,7 @@ class Sum(Aggregate[Any, Any]):
 
 
 class Mean(Aggregate[tuple[int, Any], Any]):
-    """The mean of the values of a field; None of no values.
+    """The mean of the values of a field, without those that are None; None of no values.
 
     The sum is divided once, at the end: of integers the mean is the float next to it.
     """
@@ -75,7 +77,7 @@ class Mean(Aggregate[tuple[int, Any], Any]):
 
     def add(self, acc: tuple[int, Any], value: Any) -> tuple[int, Any]:
         """As in the base class."""
-        return (acc[0] + 1, acc[1] + value)
+        return acc if value is None else (acc[0] + 1, acc[1] + value)
 
     def merge(self, first: tuple[int, Any], second: tuple[int, Any]) -> tuple[int, Any]:
         """As in the base class."""
@@ -101,7 +103,7 @@ their mean and the sum of the squares of the distances from it."""
 
 
 class Variance(Aggregate[Moments, "float | None"]):
-    """The variance of the values of a field; None of fewer values than it needs.
+    """The variance of the values of a field, without those that are None; None of fewer values than it needs.
 
     Of integers it is computed exactly and rounded once. Of floats it is updated by B. P. Welford's formula
     (1962), and parts are merged by that of T. F. Chan, G. H. Golub and R. J. LeVeque (1979): neither takes
@@ -124,6 +126,8 @@ class Variance(Aggregate[Moments, "float | None"]):
 
     def add(self, acc: Moments, value: Any) -> Moments:
         """As in the base class."""
+        if value is None:
+            return acc
         count, first, second = acc
         if isinstance(value, int) and type(first) is int:
             return (count + 1, first + value, second + value * value)

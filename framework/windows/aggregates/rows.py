@@ -36,7 +36,10 @@ def rows_adder(aggregate: Aggregate[Any, Any], fields: Sequence[str], first: int
     if fold is None or (aggregate.field is None and len(fields) != 1):
         return None
     index = first if aggregate.field is None else first + aggregate.index_of(aggregate.field, fields)
-    return lambda acc, rows: fold(aggregate, acc, [row[index] for row in rows])
+    # None is left out here, for all of them: `_mean` counts what is given.
+    return lambda acc, rows: fold(
+        aggregate, acc, [value for row in rows if (value := row[index]) is not None]
+    )
 
 
 def _several(parts: Sequence[RowsAdder[Any] | None]) -> RowsAdder[Any] | None:
