@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import repeat
 from typing import Any
@@ -12,10 +13,11 @@ from framework.sources.file_source import FileSource
 from framework.sources.listing import SourceFile
 from framework.sources.opening import checked_encoding
 from framework.sources.portion import Portion
-from framework.sources.values import Type, columns_of, plain_types
+from framework.sources.values import Type, columns_of, is_float, plain_types
 from framework.topology import did_you_mean, unknown
 
 _scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
+_INFINITE = (math.inf, -math.inf)
 _PLAIN = frozenset({str, int, float, bool, type(None)})
 """The classes of JSON's values that no consumer can change."""
 
@@ -37,7 +39,8 @@ class JsonLinesSource(FileSource):
 
     A line is malformed if it is no object, has not all fields, a value is not of its type, or lists and
     objects are nested more than 200 levels deep. Of a key that is there twice the last value counts, and
-    ``NaN``, ``Infinity`` and ``-Infinity`` are numbers, as for Python's module `json`.
+    ``NaN``, ``Infinity`` and ``-Infinity`` are numbers, as for Python's module `json`; ``1e400`` is malformed
+    in a field of a float type, and Python's `inf` in one without a type.
 
     Args:
         path: a file, a folder, a pattern (``events/*.jsonl.gz``), or a list of these.
@@ -134,6 +137,8 @@ class JsonLinesSource(FileSource):
                 found: Sequence[Any] = [object.get(name, default) for object in objects]
             else:
                 found = [object[name] for object in objects]
+            if is_float(self._types.get(name)) and any(value in found for value in _INFINITE):
+                raise ValueError("an infinite number, perhaps one that is too large: its line tells")
             values.append(found if column is None else column.many(found))
         # Once a value can be changed, all blocks are said to have such: they are copied, and that is all.
         self._is_mutable = self._is_mutable or not all(set(map(type, column)) <= _PLAIN for column in values)
@@ -158,8 +163,23 @@ class JsonLinesSource(FileSource):
             if name not in found:
                 advice = did_you_mean(name, found) or ": give it in defaults if lines may do without"
                 raise ValueError(f"no {name!r} in {line:.100}{advice}")
+        self._check_size(line, found)
         row = self._one(found)
         return row, None if event_time is None else event_time.one(found[event_time.field])
+
+    def _check_size(self, line: str, found: dict[str, Any]) -> None:
+        """Refuse a number that is too large for its float type: Python reads it as ``Infinity``.
+
+        Raises:
+            ValueError: there is one.
+        """
+        for name in self._fields or ():
+            if is_float(self._types.get(name)) and found.get(name) in _INFINITE:
+                written = json.loads(line, parse_float=str)[name]
+                if type(written) is str:
+                    raise ValueError(
+                        f"{name!r} is {written:.100}: expected {self._types[name]} (it is too large)"
+                    )
 
     def _one(self, found: dict[str, Any]) -> tuple[Any, ...]:
         if self._fields is None:

@@ -99,6 +99,11 @@ def plain_types(fields: Sequence[str], types: Mapping[str, Type] | None) -> dict
     return found
 
 
+def is_float(kind: Type | None) -> bool:
+    """True if a type is one of floats, whose numbers may be infinite."""
+    return isinstance(kind, str) and parsed(kind, "types").name in _FLOATS
+
+
 def _column(field: str, kind: Type | None, of_text: bool) -> Column | None:
     if kind is None:
         return None

@@ -95,6 +95,22 @@ class TestJson:
         path.write_text("\n".join(lines))
         assert good(JsonLinesSource(str(path), ["a"])) == [(json.loads(line)["a"],) for line in lines]
 
+    @pytest.mark.parametrize("kind", ["float64", "float32", "double", "float64 not null"])
+    def test_numbers_too_large_for_a_float(self, tmp_path: Path, kind: str) -> None:
+        path = tmp_path / "a.jsonl"
+        wrong = ["1e400", "-1e400", "1" * 400, "1" * 400 + ".5", "1e99999999999999999999", "2e308"]
+        lines = ["1.5", "Infinity", *wrong, "-Infinity", "1e-400"]
+        path.write_text("".join(f'{{"a":{line},"b":[1e400]}}\n' for line in lines))
+        source = JsonLinesSource(str(path), ["a", "b"], types={"a": kind}, on_malformed="stream")
+        inf = float("inf")
+        assert good(source) == [(value, [inf]) for value in (1.5, inf, -inf, 0.0)]
+        assert [line for line, _ in bad(source)] == [3, 4, 5, 6, 7, 8]
+        with pytest.raises(SourceError, match=rf"a.jsonl:3: 'a' is 1e400: expected {kind} \(it is too large"):
+            told(JsonLinesSource(str(path), ["a"], types={"a": kind}))
+        path.write_text('{"b":1}\n{"a":-2.5}\n')
+        kept = JsonLinesSource(str(path), ["a"], types={"a": kind}, defaults={"a": inf})
+        assert good(kept) == [(inf,), (-2.5,)]
+
     @pytest.mark.parametrize("line", ["9" * 5000, '"\0"', "\ufeff1", "01", "'1'", '"\\x"', "[1,]", "1}{"])
     def test_no_json(self, tmp_path: Path, line: str) -> None:
         path = tmp_path / "a.jsonl"
