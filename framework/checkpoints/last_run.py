@@ -14,12 +14,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from framework.checkpoints.folder import MANIFEST, CheckpointFolder, checkpoint_path
+from framework.checkpoints.folder import MANIFEST, CheckpointFolder, checkpoint_path, folder_of
 from framework.errors import CheckpointError
 
 FILE = "run.json"
 _EXHAUSTED = "exhausted"
 """The reason for its end of a run whose spouts have ended by themselves."""
+_INCOMPLETE = "incomplete"
+"""Likewise, of a run that has lost tuples with worker processes, and has ended without them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,15 +108,46 @@ def resumption(folder: Path, topology: str) -> Resumption:
             f"{topology!r}; give it a folder of its own (--checkpoints)"
         )
     if last.ended not in (None, _EXHAUSTED):
-        raise CheckpointError(
-            f"the last run in {folder} was told at {last.ended_at} that its input is over ({last.ended}), so "
-            "nothing goes on from its checkpoints: begin anew in another folder (--checkpoints), or in this "
-            "one without --resume. A run with --resume is suspended by SIGTERM and viper stop"
-        )
+        raise CheckpointError(_against_going_on(folder, last))
     if last.ended is not None:
         return Resumption(None, ended=last)
     start = None if last.start is None else folder / last.start  # an absolute path stays what it is
     return Resumption(start, has_begun=last.topology == topology)
+
+
+def check_goes_on(start: Path) -> None:
+    """Refuse to go on from the checkpoints of a run whose sinks were told that the input is over.
+
+    Args:
+        start: a folder of checkpoints, or one of them.
+
+    Raises:
+        CheckpointError: the last run in the folder was drained, or has ended without tuples that it had lost.
+    """
+    folder = folder_of(start)
+    last = _read(folder)
+    if last is None or last.ended in (None, _EXHAUSTED):
+        return
+    earlier = [checkpoint_path(folder, id) for id in CheckpointFolder(folder).ids if id <= last.above]
+    is_of_earlier = last.start is None and start.resolve() in [path.resolve() for path in earlier]
+    if not is_of_earlier:
+        raise CheckpointError(_against_going_on(folder, last))
+
+
+def _against_going_on(folder: Path, last: LastRun) -> str:
+    """The reason why nothing goes on from the checkpoints of a run, and what to do."""
+    anew = "begin anew in another folder (--checkpoints), or in this one without --resume and --from"
+    if last.ended == _INCOMPLETE:
+        return (
+            f"the last run in {folder} came to its end at {last.ended_at} without tuples that it had lost "
+            f"with worker processes, so nothing goes on from its checkpoints: {anew}. A run with --resume "
+            "goes back to its last checkpoint instead, and viper.recovery: exact loses nothing"
+        )
+    return (
+        f"the last run in {folder} was told at {last.ended_at} that its input is over ({last.ended}), so "
+        f"nothing goes on from its checkpoints: {anew}. A run with --resume is suspended by SIGTERM and "
+        "viper stop"
+    )
 
 
 def left_there(folder: Path) -> str:
@@ -151,12 +184,18 @@ def note_begun(folder: Path, topology: str, start: Path | None) -> None:
     _write(folder, LastRun(topology, above, named))
 
 
-def note_ended(folder: Path, reason: str) -> None:
-    """Note that the run which was noted last has come to its end, and why; sinks have all that it had."""
+def note_ended(folder: Path, reason: str, *, lost: int = 0) -> None:
+    """Note that the run which was noted last has come to its end, and why; sinks have all that it had.
+
+    Args:
+        folder: whose lock it holds.
+        reason: for which it ended.
+        lost: the tuples that it has lost with worker processes.
+    """
     now = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
     last = _read(folder)
     if last is not None:
-        _write(folder, replace(last, ended=reason, ended_at=now))
+        _write(folder, replace(last, ended=_INCOMPLETE if lost else reason, ended_at=now))
 
 
 def _read(folder: Path) -> LastRun | None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from framework.checkpoints import Checkpoint, found_at
 from framework.checkpoints.fingerprints import Fingerprints, fingerprints_of
 from framework.checkpoints.going_on import going_on_from
+from framework.checkpoints.last_run import check_goes_on
 from framework.checkpoints.renaming import renamed
 from framework.checkpoints.targets import check_targets, with_former_names
 from framework.config import Settings
@@ -68,7 +69,10 @@ def found_beginning(
     spouts = partitioned_spouts(plan) if not replays or start is not None else {}
     known = {name: named_data(spout, plan.confs[name]) for name, spout in spouts.items()}
     if start is not None and start.is_dir():
-        checkpoint = renamed(found_at(start), rename, plan)
+        checkpoint = found_at(start)
+        if not went_back:
+            check_goes_on(start)
+        checkpoint = renamed(checkpoint, rename, plan)
         plan, changes = going_on_from(plan, settings, checkpoint, spouts, fingerprints)
         if not went_back:
             for change in changes:

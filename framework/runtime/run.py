@@ -170,7 +170,7 @@ class Run:
             self._stop.deactivate()
         self._limits = Limits(self._stop, duration_s, max_tuples)
         self._watching = Watching(self._limits, self._stop, on_progress)
-        self._attempts = Attempts(settings)
+        self._attempts = Attempts(settings, gives_up_nothing=resume)
         self._workers: WorkerGroup | None = None
         self._network: Network | None = None
         self._memory: StateMemory | None = None
@@ -189,6 +189,8 @@ class Run:
         """The meaning of what its components remember, as it began; None where no checkpoint is made."""
         self._changes: Sequence[str] = ()
         """Differences from the run that has written the checkpoint that it has begun with."""
+        self._is_noted = False
+        """True if its folder says that it has begun; it may go back before that."""
         self._has_ended = False
         self._sources: Mapping[str, str] = {}
         """The names of the data of its spouts, as they were when it began."""
@@ -376,7 +378,8 @@ class Run:
             self.report = self._made_report(workers, ended)
             save_tables(self._memory)
             if self._folder is not None and self.report.has_ended:
-                note_ended(self._folder, self.report.reason)
+                lost = sum(incident.lost for incident in self.report.incidents)
+                note_ended(self._folder, self.report.reason, lost=lost)
             return self.report
 
     def _made_report(self, workers: WorkerGroup, ended: float) -> RunReport:
@@ -503,8 +506,9 @@ class Run:
         """
         try:
             workers.prepare()
-            if self._folder is not None and not self._attempts.went_back:
+            if self._folder is not None and not self._is_noted:
                 note_begun(self._folder, self._plan.topology.name, self._start)
+                self._is_noted = True
             self._limits.begin(time.monotonic())
             workers.run()
             if self._checkpointing is not None:

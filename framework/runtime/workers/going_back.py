@@ -1,8 +1,9 @@
-"""A run goes back to its last checkpoint when a process dies in which values lived.
+"""A run goes back to its last checkpoint when a process dies, and nobody else has what was in it.
 
-Such values (``durable="checkpoint"``) are gone with their process, and nobody else has them. So all tasks go
-back to where they are known, within the same run: everything is made anew, as for a run that goes on from
-that checkpoint.
+Values with ``durable="checkpoint"`` live in their process, and are gone with it. Unless the run recovers
+exactly, so are tuples in flight: a run that is to be resumed gives up none of them. So all tasks go back to
+where everything is known, within the same run: all is made anew, as for a run that goes on from that
+checkpoint.
 """
 
 from __future__ import annotations
@@ -38,9 +39,12 @@ class Attempts:
 
     Args:
         settings: limits how often it does (``viper.worker.restart.tries``).
+        gives_up_nothing: whether it goes back for every process whose death loses anything, as a run does
+            that is to be resumed; otherwise for those in which values live.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, gives_up_nothing: bool = False) -> None:
+        self.gives_up_nothing = gives_up_nothing
         tries: int | None = settings["viper.worker.restart.tries"]
         self._tries = TRIES if tries is None else tries
         self._window_s: float = settings["viper.worker.restart.window.secs"]

@@ -53,8 +53,10 @@ class RestartPolicy:
         tries: int | None = settings["viper.worker.restart.tries"]
         self._window_s: float = settings["viper.worker.restart.window.secs"]
         self._attempts = attempts or Attempts(settings)
-        self._living = frozenset(living_processes(plan))
-        """The processes in which values live that nobody else has."""
+        loses = recovery is None and self._attempts.gives_up_nothing
+        processes = range(len(plan.placement.processes)) if loses else living_processes(plan)
+        self._irreplaceable = frozenset(processes)
+        """The processes that hold what nobody else has, and the run does not do without."""
         self._shared = self._attempts.restarts
         self._unlimited = frozenset(_run_as_on_storm(plan) if tries is None else ())
         self._budgets: dict[int, RestartBudget] = {}
@@ -98,7 +100,7 @@ class RestartPolicy:
         """
         now = time.monotonic()
         refusal = self._refusal(worker, aborted)
-        if refusal is None and index in self._living:
+        if refusal is None and index in self._irreplaceable:
             return self._go_back(worker, now, suspended)
         if refusal is None:
             refusal = self._schedule(index, worker, now)
@@ -143,10 +145,11 @@ class RestartPolicy:
         return None
 
     def _go_back(self, worker: WorkerHandle, now: float, suspended: bool) -> WorkerError:
-        """Have the run go back, as values were lost that the last checkpoint has."""
+        """Have the run go back, as something was lost that it has again from the last checkpoint."""
         if suspended:
             return worker.error(
-                "values lived in it, and the run was being suspended: go on from the last checkpoint"
+                "nobody else has what was in it, and the run was being suspended: go on from the last "
+                "checkpoint"
             )
         pause_s = self._attempts.go_back()
         if pause_s is None:

@@ -5,10 +5,12 @@ What transactional sinks have written then is what an undisturbed run writes, by
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import signal
 import weakref
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +18,8 @@ from typing import Any
 import pytest
 
 from framework import Bolt, TopologyBuilder, ValueState
+from framework.checkpoints.last_run import FILE
+from framework.components import Block
 from framework.errors import CheckpointError, ComponentError, WorkerError
 from framework.runtime import Run, RunReport, run
 from framework.runtime.assembly.network import Network
@@ -25,9 +29,10 @@ from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.workers.going_back import GoneBackError
 from framework.runtime.workers.handle import Phase, WorkerHandle
 from framework.runtime.workers.restarts import RestartPolicy
-from framework.sinks import CollectingSink, JsonLinesSink
+from framework.sinks import CollectingSink, JsonLinesSink, SqliteSink
 from tests.framework.checkpoints.mortal import Dying, Source, Table, planned, rows
 from tests.framework.checkpoints.suspended import Awaiting, suspending
+from tests.framework.checkpoints.test_states import Remember
 from tests.framework.runtime.partitioned import Partitions
 from tests.framework.runtime.pieces import chained, run_built
 from tests.framework.runtime.workers.test_ends_of_runs import killing
@@ -128,6 +133,7 @@ def test_it_goes_back_before_it_runs_and_when_its_tasks_have_ended(
         report = made.execute()
     assert dead == [2] and report.statistics.repeats.went_back == 1
     assert rows(tmp_path) == whole
+    assert json.loads((tmp_path / "kept" / FILE).read_text(encoding="utf-8"))["ended"] == "exhausted"
 
 
 class AwaitingFile(Awaiting):
@@ -145,16 +151,20 @@ def is_written(file: Path) -> bool:
     return file.exists() and file.stat().st_size > 0
 
 
+def die_once(conf: dict[str, Any]) -> None:
+    """Kill this process, unless one was killed: behind the first checkpoint, or at once."""
+    mark = Path(conf["marks"]) / "doomed"
+    file = Path(conf["kept"]).with_name("told.jsonl.part")
+    if not mark.exists() and (not conf["dies.behind"] or is_written(file)):
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
 class Doomed(Living):
     """Its process dies once: when a sink has written to its file, or at its first tuple."""
 
     def process(self, tup: Any) -> None:
-        conf = self.storm_conf
-        mark = Path(conf["marks"]) / "doomed"
-        file = Path(conf["kept"]).with_name("told.jsonl.part")
-        if not mark.exists() and (not conf["dies.behind"] or is_written(file)):
-            mark.touch()
-            os.kill(os.getpid(), signal.SIGKILL)
+        die_once(self.storm_conf)
         super().process(tup)
 
 
@@ -194,6 +204,88 @@ def test_where_it_goes_back_to(
     assert incident.worker == 2 and not incident.lost and not incident.state_lost
     repeats = report.statistics.repeats
     assert (repeats.deaths, repeats.went_back, repeats.slices) == (1, 1, 0)
+
+
+class Replaced(Remember):
+    """Declares state that survives its process, which dies once."""
+
+    def process(self, tup: Any) -> None:
+        die_once(self.storm_conf)
+        super().process(tup)
+
+
+class ReplacedTable(Table):
+    """Its process dies once."""
+
+    def consume(self, rows: Any) -> None:
+        die_once(self.storm_conf)
+        super().consume(rows)
+
+
+class ReplacedSource(AwaitingFile):
+    """Its process dies once."""
+
+    def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | None]:
+        for block in super().blocks(partition, start_us):
+            if block and block.rows and block.rows[-1][1] > 10:
+                die_once(self.storm_conf)
+            yield block
+
+
+def run_replaced(folder: Path, dies: str, *, behind: bool, **arguments: Any) -> RunReport:
+    """A run in which no values live, of which one process dies once, with ``viper.recovery: best``."""
+    spout = ReplacedSource if dies == "source" else AwaitingFile
+    source = spout(str(folder / "told.jsonl.part"), 4, COUNT, 1, os.getpid(), 20, 20)
+    builder = built(
+        folder,
+        source,
+        1,
+        1,
+        Replaced if dies == "remember" else Remember,
+        ReplacedTable if dies == "table" else Table,
+    )
+    options = {"kept": str(folder / "kept"), "dies__behind": behind, "viper__placement": SPREAD, "kills": 0}
+    chosen = {**NEAR, **options, "viper__recovery": "best"}
+    made = Run(*planned(builder, folder, 0, **chosen), checkpoints=folder / "kept", **arguments)
+    with suspending(made, goes_on=True, margin_s=0.00005):
+        report = made.execute()
+    assert (folder / "marks" / "doomed").exists()
+    return report
+
+
+def noted(folder: Path) -> str:
+    """The end of the last run, as its folder tells it."""
+    return str(json.loads((folder / "kept" / FILE).read_text(encoding="utf-8"))["ended"])
+
+
+@pytest.mark.few(1)
+@pytest.mark.parametrize("dies", ["remember", "table", "source"])
+@pytest.mark.parametrize("behind", [True, False])
+def test_one_that_is_to_be_resumed_goes_back_for_every_process(
+    tmp_path: Path, behind: bool, dies: str
+) -> None:
+    (tmp_path / "whole").mkdir()
+    undisturbed = built(tmp_path / "whole", Partitions(4, COUNT, 1), 1, 1, Remember, SqliteSink)
+    run(*planned(undisturbed, tmp_path / "whole", 0, **CALM), checkpoints=tmp_path / "whole" / "kept")
+    report = run_replaced(tmp_path, dies, behind=behind, resume=True)
+    assert (report.reason, report.lost, report.statistics.repeats.went_back) == (StopReason.EXHAUSTED, 0, 1)
+    assert rows(tmp_path) == rows(tmp_path / "whole")
+    assert noted(tmp_path) == "exhausted"
+
+
+def test_a_run_that_has_ended_without_what_it_lost_is_not_whole(tmp_path: Path) -> None:
+    """Not to be resumed, it goes on; its folder says so, and nothing begins where rows are missing."""
+    report = run_replaced(tmp_path, "remember", behind=True)
+    assert report.reason is StopReason.EXHAUSTED and report.lost > 0
+    assert noted(tmp_path) == "incomplete"
+    before = rows(tmp_path)
+    kept = tmp_path / "kept"
+    for arguments in ({"resume": True, "checkpoints": kept}, {"start": kept}):
+        builder = built(tmp_path, Partitions(4, COUNT, 1), 1, 1, Remember)
+        made = Run(*planned(builder, tmp_path, 0, **CALM), **arguments)  # type: ignore[arg-type]
+        with pytest.raises(CheckpointError, match="without tuples that it had lost with worker processes"):
+            made.execute()
+    assert rows(tmp_path) == before and noted(tmp_path) == "incomplete"
 
 
 def test_a_limit_of_tuples_holds_for_all_attempts_together(

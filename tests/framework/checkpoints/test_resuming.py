@@ -143,6 +143,28 @@ def test_one_that_was_drained_is_not_gone_on_with(tmp_path: Path) -> None:
     assert written(tmp_path / "out") == before
 
 
+@pytest.mark.parametrize("start", [".", "checkpoint-000001"])
+def test_nor_with_from(tmp_path: Path, start: str) -> None:
+    """A run that went on from a checkpoint was drained: nothing starts, and the folder says the same."""
+    resumed(tmp_path, 50)
+    resumed(tmp_path, 200, lambda: ask(tmp_path / "kept", "drain"))
+    before, kept = written(tmp_path / "out"), tmp_path / "kept"
+    told = (kept / FILE).read_bytes()
+    with pytest.raises(CheckpointError, match=r"was told at .* that its input is over \(interrupted\)"):
+        resumed(tmp_path, resume=False, start=kept / start, checkpoints=None)
+    assert written(tmp_path / "out") == before and (kept / FILE).read_bytes() == told
+
+
+def test_a_checkpoint_of_an_earlier_run_can_be_gone_on_from(tmp_path: Path) -> None:
+    """The run that was drained began anew: what it told its sinks is not about that checkpoint."""
+    resumed(tmp_path, 50, builder=plain(Asking(50)))
+    arguments: dict[str, Any] = {"resume": False, "checkpoints": tmp_path / "kept"}
+    drained = resumed(tmp_path, 50, builder=plain(Asking(50)), **arguments)
+    assert drained.reason is StopReason.INTERRUPTED
+    arguments = {"resume": False, "checkpoints": None, "start": tmp_path / "kept" / "checkpoint-000001"}
+    assert resumed(tmp_path, builder=plain(Asking()), **arguments).reason is StopReason.EXHAUSTED
+
+
 def test_a_run_that_dies_before_its_first_checkpoint_begins_once_more(
     tmp_path: Path, whole: tuple[list[Any], bytes]
 ) -> None:
