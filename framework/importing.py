@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import logging
 import os
 import re
 import sys
@@ -12,9 +13,12 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from inspect import isfunction
 from itertools import accumulate, takewhile
 from pathlib import Path
+from types import FrameType
 
 from framework.errors import LoadError
 from framework.topology.problems import did_you_mean
+
+log = logging.getLogger("viperstorm.loading")
 
 _JAVA_CLASS = re.compile(r"(?:[a-z_][\w$]*\.){2,}[A-Z][\w$]*")
 _JAVA_DOMAINS = frozenset(
@@ -38,6 +42,27 @@ def importing_user_code() -> Iterator[None]:
         for guard in _guards:
             contexts.enter_context(guard())
         yield
+
+
+def leaves_to_host(component: object) -> bool:
+    """True if a component's `run`, the caller, is called while a module is imported for its classes.
+
+    Then it must do nothing, as for streamparse's components: the program itself is the module ``__main__``.
+    """
+    caller = sys._getframe(2)
+    up: FrameType | None = caller
+    while up is not None:
+        if up.f_code.co_name == "<module>" and up.f_globals.get("__name__") != "__main__":
+            note_not_run(component, caller)
+            return True
+        up = up.f_back
+    return False
+
+
+def note_not_run(component: object, caller: FrameType) -> None:
+    """Log that the `run` of a component does nothing, and where it was called."""
+    place = f"{caller.f_code.co_filename}:{caller.f_lineno}"
+    log.debug("%s: %s.run() does nothing, as its runtime hosts it", place, type(component).__name__)
 
 
 def looks_like_java(class_name: str) -> bool:

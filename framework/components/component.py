@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import os
 from collections.abc import Mapping, Sequence
@@ -13,6 +14,9 @@ from framework.specs import Recipe
 
 LOGGER_PREFIX = "viperstorm.component"
 """Each component logs to ``viperstorm.component.<id>``."""
+
+_SERVER = "framework.multilang.serve"
+"""The module that serves components as programs; it imports the runtime, which few processes need."""
 
 
 class Component(Recipe):
@@ -65,6 +69,21 @@ class Component(Recipe):
 
     def cleanup(self) -> None:
         """Storm's name for `close` in bolts; called right before it."""
+
+    def run(self) -> None:
+        """Serve the component as a program, over Storm's multilang protocol on stdin and stdout.
+
+        It is for the end of a module that a runtime starts as a program, such as ``python -m module``. The
+        process ends when the runtime closes the connection. While a module is imported, `run` does nothing:
+        whoever imports a component's class hosts it.
+
+        Raises:
+            ProgramError: no program can do this component's work; or this is an interactive session.
+        """
+        from framework.importing import leaves_to_host
+
+        if not leaves_to_host(self):
+            importlib.import_module(_SERVER).serve(self)
 
     def log(self, message: object, level: str | None = None) -> None:
         """Write a line to the component's log.

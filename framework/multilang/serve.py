@@ -1,11 +1,12 @@
 """Serves a component of ours as a program: ``python -m framework.multilang.serve module.Class [ARGUMENTS]``.
 
 ARGUMENTS are those of its constructor, as JSON: ``{"args": [], "kwargs": {}}``; either may be left out. The
-program runs under this project's runtime and under Storm.
+program runs under this project's runtime and under Storm. So does a module that ends with `Component.run`.
 """
 
 from __future__ import annotations
 
+import builtins
 import json
 import logging
 import os
@@ -16,18 +17,20 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
-from framework.components import Bolt
-from framework.components.component import LOGGER_PREFIX
+from framework.components import Bolt, PartitionedSpout
+from framework.components.component import LOGGER_PREFIX, Component
 from framework.components.levels import LEVELS
 from framework.components.tuple import TICK_COMPONENT, TICK_STREAM, Tuple
+from framework.errors import ProgramError
 from framework.importing import import_class
 from framework.log import Origin, printing_to_log, speaking_as
 from framework.multilang.connection import Connection, ConnectionCollector, ConnectionLog
 from framework.multilang.messages import ENDS_ARE_KNOWN, Message
 from framework.runtime.hosts.host import Host, Identity
 from framework.runtime.inputs import values_class
+from framework.sinks import Sink
 
 _HEARTBEAT = (None, "__heartbeat", -1)
 _SYNC: Message = {"command": "sync"}
@@ -37,7 +40,41 @@ def main(arguments: Sequence[str]) -> None:
     """Serve until stdin ends; the exit status is 1 if the component raises and does not survive that."""
     connection = Connection.of_this_process()
     path, given = arguments[0], json.loads(arguments[1]) if len(arguments) > 1 else {}
-    component: Any = import_class(path)(*given.get("args", ()), **given.get("kwargs", {}))
+    _serve(import_class(path)(*given.get("args", ()), **given.get("kwargs", {})), connection)
+
+
+def serve(component: Component) -> NoReturn:
+    """Serve a component over stdin and stdout of this process until stdin ends; then end the process.
+
+    Raises:
+        ProgramError: the protocol does not know what such a component does; or this is an interactive
+            session, whose stdin and stdout are not those of a program.
+    """
+    name = type(component).__name__
+    if isinstance(component, Sink | PartitionedSpout):
+        what = "a sink belongs" if isinstance(component, Sink) else "a spout of partitions belongs"
+        raise ProgramError(
+            f"{name}.run(): {what} to the runtime, and cannot be a program: name its class in a topology"
+        )
+    if hasattr(sys, "ps1") or "get_ipython" in vars(builtins):
+        raise ProgramError(
+            f"{name}.run() serves a program that a runtime has started, and this is an interactive session: "
+            "viperstorm.run(topology) runs a topology here"
+        )
+    try:
+        _serve(component, Connection.of_this_process())
+    except _NoHandshakeError:
+        sys.exit(
+            f"{name}.run(): stdin ended before a handshake came: a runtime starts this as a program "
+            "(viper run TOPOLOGY)"
+        )
+
+
+class _NoHandshakeError(Exception):
+    """Stdin has ended before the runtime has said anything."""
+
+
+def _serve(component: Any, connection: Connection) -> NoReturn:
     host, collector = Host(component), ConnectionCollector(connection)
     identity = _shake_hands(connection)
     component._collector = collector
@@ -52,7 +89,10 @@ def main(arguments: Sequence[str]) -> None:
 
 def _shake_hands(connection: Connection) -> Identity:
     """Answer the handshake; from then on what is logged is sent."""
-    setup = connection.receive()
+    try:
+        setup = connection.receive()
+    except EOFError as error:
+        raise _NoHandshakeError from error
     conf, context = setup["conf"], setup["context"]
     component, task = context["componentid"], context["taskid"]
     Path(setup["pidDir"], str(os.getpid())).touch()
@@ -63,7 +103,7 @@ def _shake_hands(connection: Connection) -> Identity:
     return Identity(conf.get("topology.name", ""), component, task, conf, context, logger)
 
 
-def _exit(status: int) -> None:
+def _exit(status: int) -> NoReturn:
     """End this process, even if threads of the component are still running."""
     if threading.active_count() == 1:
         sys.exit(status)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import importlib.abc
 import importlib.machinery
-import logging
 import signal
 import sys
 import threading
@@ -21,7 +20,7 @@ from contextlib import ExitStack, contextmanager
 from types import ModuleType
 from typing import Any
 
-log = logging.getLogger("viperstorm.loading")
+from framework.importing import note_not_run
 
 
 def construct(cls: type[Any]) -> Any:
@@ -130,9 +129,7 @@ class _Switches:
 
 
 def _not_run(component: object) -> None:
-    caller = sys._getframe(1)
-    place = f"{caller.f_code.co_filename}:{caller.f_lineno}"
-    log.debug("%s: %s.run() does nothing, as its runtime hosts it", place, type(component).__name__)
+    note_not_run(component, sys._getframe(1))
 
 
 class _Finder(importlib.abc.MetaPathFinder):
