@@ -187,16 +187,26 @@ class RunReport:
         rows = [(id, *(getattr(counters, n) for n in shown)) for id, counters in self.components.items()]
         return ("component", *shown), rows
 
-    def facts(self) -> Iterator[str]:
+    def facts(self) -> Sequence[str]:
         """What there is to know beside the counts, a line for each: states, numbers of tasks, results."""
+        return list(self._facts())
+
+    def warnings(self) -> Sequence[str]:
+        """What to beware of, a line for each: what was lost, repeated, late or out of order, and why."""
+        return list(self._warnings())
+
+    def of_checkpoints(self) -> Sequence[str]:
+        """The last checkpoint, and all of them together, a line for each; nothing where none was made."""
+        return list(self._of_checkpoints())
+
+    def _facts(self) -> Iterator[str]:
         yield from _states(self.statistics)
         yield from _scaled(self.statistics)
         for component, results in self.results.items():
             for result in results:
                 yield f"result of {component}: {_beginning(result)}"
 
-    def warnings(self) -> Iterator[str]:
-        """What to beware of, a line for each: what was lost, repeated, late or out of order, and why."""
+    def _warnings(self) -> Iterator[str]:
         for counter, words in _BREACHES.items():
             count = sum(getattr(counters, counter) for counters in self.components.values())
             if count:
@@ -217,8 +227,7 @@ class RunReport:
         elif not self.drained:
             yield "not drained: what was in flight was not processed within viper.drain.timeout.secs"
 
-    def of_checkpoints(self) -> Iterator[str]:
-        """The last checkpoint, and all of them together, a line for each; nothing where none was made."""
+    def _of_checkpoints(self) -> Iterator[str]:
         written, made = self.checkpoint, self.statistics.checkpoints
         if written is None:
             return

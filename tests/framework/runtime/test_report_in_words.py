@@ -97,7 +97,7 @@ def test_the_short_text_has_everything_to_beware_of() -> None:
 )
 def test_what_the_summary_warns_of_is_shown_everywhere(changed: dict[str, Any]) -> None:
     found = report(**changed)
-    warned = list(found.warnings())
+    warned = found.warnings()
     assert warned
     page = html(found)
     for line in warned:
@@ -105,6 +105,15 @@ def test_what_the_summary_warns_of_is_shown_everywhere(changed: dict[str, Any]) 
         assert line in repr(found)
         assert line in page.text
     assert page.elements.count("strong") == len(warned)
+
+
+def test_the_lines_of_a_run_without_any_are_false_and_can_be_read_twice() -> None:
+    clean = report()
+    assert not clean.warnings()
+    assert not clean.facts()
+    assert not clean.of_checkpoints()
+    facts = report(results={"sink": (12,)}).facts()
+    assert (len(facts), facts[0], list(facts)) == (1, "result of sink: 12", ["result of sink: 12"])
 
 
 def test_a_notebook_shows_the_counts_as_a_table() -> None:
