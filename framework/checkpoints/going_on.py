@@ -217,8 +217,9 @@ def _other_data(
 ) -> Iterator[str]:
     before, places = manifest.sources[spout], manifest.places(spout)
     if name != before:
+        advice = f": {found.compared}" if found.compared and not changed else ""
         by = f" (with other arguments: {', '.join(changed)})" if changed else ""
-        yield f"spout {spout!r} had other data, {before!r}: found {name!r}{by}; give it the same"
+        yield f"spout {spout!r} had other data, {before!r}: found {name!r}{by}; give it the same{advice}"
     if places and max(places) >= found.partitions:
         yield (
             f"spout {spout!r} had a partition {max(places)}: found {found.partitions} partitions; "

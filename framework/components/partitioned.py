@@ -81,6 +81,11 @@ class PartitionedSpout(Spout):
         return ""
 
     @property
+    def compared(self) -> str:
+        """A clause for the refusal of other data: by what `identity` knows them, and what is to be done."""
+        return ""
+
+    @property
     def has_times(self) -> bool:
         """True if rows have times of their own. Where the number of a row stands for its time, none can be
         out of order."""

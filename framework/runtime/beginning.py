@@ -81,7 +81,7 @@ def found_beginning(
         check_targets(checkpoint, sinks, {id: make_context(plan, plan.tasks_of(id)[0]) for id in sinks})
         return Beginning(with_former_names(plan, checkpoint, rename), checkpoint, known, changes)
     if start is not None:
-        plan = going_on(plan, start, known)
+        plan = going_on(plan, start, known, {name: spout.compared for name, spout in spouts.items()})
     return Beginning(replace(plan, start_id=0) if went_back else plan, None, known)
 
 

@@ -134,6 +134,22 @@ class FileSource(PartitionedSpout):
         return f"{kind}: {number} {order}, {total:,} bytes, {digest_of(self._files, *self._reading())}"
 
     @property
+    def compared(self) -> str:
+        """As in the base class: files are compared without being read."""
+        if self._folder is not None:
+            return "a folder that grows is known by its path, and by how it is read"
+        if self._growing is not None:
+            return (
+                "a file that grows is known by its path and inode, which a copy does not share: move the "
+                "file itself back, or start from the beginning"
+            )
+        return (
+            "files are known by their names, sizes and times of last change, not by what is in them, and by "
+            "how they are read: give a copy the time of its original (cp -p, touch -r), or start from the "
+            "beginning"
+        )
+
+    @property
     def has_times(self) -> bool:
         """True if there is a timestamp field."""
         return self._event_time is not None

@@ -22,15 +22,19 @@ class GrowingFolder:
         end_marker: the name of a file in it whose appearance says that no further file will come.
 
     Raises:
-        SourceError: it is no folder.
+        SourceError: there is nothing at the path, or no folder.
     """
 
     def __init__(self, path: str, end_marker: str | None = None) -> None:
         if not os.path.isdir(path):
-            raise SourceError(
-                f"{path} is no folder: follow=True watches a folder for new files, or a file that is there "
-                "for new lines"
-            )
+            try:
+                SourceFile.at(path)
+            except SourceError as error:
+                raise SourceError(
+                    f"{error}; follow=True watches a folder for new files, or a file for new lines, and "
+                    "either must be there before the run begins"
+                ) from None
+            raise SourceError(f"{path} is no folder")
         self.path = path
         self._marker = None if end_marker is None else os.path.join(path, end_marker)
 

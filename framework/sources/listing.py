@@ -191,6 +191,8 @@ def _instead_of(path: str) -> str:
         return f": expected {os.path.expanduser(path)!r}, as only a shell knows the tilde"
     if path == "-":
         return ": standard input is no file: write it into one first"
+    if os.path.islink(path):
+        return f": it is a link to {os.readlink(path)!r}"
     if glob.has_magic(path):
         return ""
     try:

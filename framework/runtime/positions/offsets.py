@@ -14,13 +14,14 @@ from framework.planning import Plan
 from framework.runtime.positions.partition_feed import UNKNOWN, Place
 
 
-def going_on(plan: Plan, report: Path, known: Mapping[str, str]) -> Plan:
+def going_on(plan: Plan, report: Path, known: Mapping[str, str], compared: Mapping[str, str]) -> Plan:
     """Make a plan whose spouts continue where those of another run have stopped.
 
     Args:
         plan: a plan with the same spouts; everything else may differ, the parallelism included.
         report: the file that the other run has written with ``--report``.
         known: the name of the data of each partitioned spout in the plan, by its id.
+        compared: by what these are known, likewise, for messages; empty where nobody says it.
 
     Raises:
         PlaceError: the file is no report, that run has lost tuples or read other data, or a spout has no
@@ -34,9 +35,10 @@ def going_on(plan: Plan, report: Path, known: Mapping[str, str]) -> Plan:
         if spout.id not in told["sources"]:
             raise PlaceError(f"{report}: that run had no rows from spout {spout.id!r} itself, as in a replay")
         if told["sources"][spout.id] != known[spout.id]:
+            advice = f": {compared[spout.id]}" if compared[spout.id] else ", or run it from the beginning"
             raise PlaceError(
                 f"{report}: spout {spout.id!r} had other data, {told['sources'][spout.id]!r}: "
-                f"expected {known[spout.id]!r}; run it from the beginning"
+                f"found {known[spout.id]!r}; give it the same{advice}"
             )
     return replace(plan, offsets=places)
 

@@ -319,7 +319,11 @@ class TestRuns:
         path = tmp_path / "grows"
         path.rename(tmp_path / "grows.1")
         path.write_bytes((tmp_path / "grows.1").read_bytes())
-        with pytest.raises(CheckpointError, match=r"had other data, 'TextSource: file .*grows that grows"):
+        told = (
+            r"had other data, 'TextSource: file .*grows that grows .*; give it the same: a file that grows"
+            r" is known by its path and inode, which a copy does not share: move the file itself back"
+        )
+        with pytest.raises(CheckpointError, match=told):
             Run(
                 *plan_of(growing("text", tmp_path), **MORTAL, marks=str(tmp_path)), start=tmp_path / "kept"
             ).execute()

@@ -192,9 +192,24 @@ def test_it_does_not_go_on_with_other_data(tmp_path: Path) -> None:
     ]
     for other in others:
         with pytest.raises(
-            PlaceError, match=r"had other data, 'CsvSource: 4 files merged, .*run it from the begin"
+            PlaceError, match=r"had other data, 'CsvSource: 4 files merged, .*start from the begin"
         ):
             run_built(to_sink(CsvSource(path, **other)), {"start": report})
+    copied = tmp_path / "data" / "1.csv"
+    found = copied.stat()
+    os.utime(copied, ns=(0, 0))
+    with pytest.raises(PlaceError) as raised:
+        run_built(to_sink(CsvSource(path, **same)), {"start": report})
+    assert str(raised.value).endswith(
+        "; give it the same: files are known by their names, sizes and times of last change, not by what is "
+        "in them, and by how they are read: give a copy the time of its original (cp -p, touch -r), or start "
+        "from the beginning"
+    )
+    content = copied.read_bytes()
+    copied.unlink()
+    copied.write_bytes(content)
+    os.utime(copied, ns=(0, found.st_mtime_ns))
+    run_built(to_sink(CsvSource(path, **same)), {"start": report})
     with open(tmp_path / "data" / "1.csv", "a") as file:
         file.write("99999999,f1,999\n")
     with pytest.raises(PlaceError, match="had other data"):
@@ -310,8 +325,23 @@ class TestGrowingFolder:
         assert first.result("sink") + second.result("sink") == expected
 
     def test_it_must_be_a_folder(self, tmp_path: Path) -> None:
-        with pytest.raises(SourceError, match=r"is no folder: follow=True watches a folder"):
-            TextSource(str(tmp_path / "none"), follow=True)
+        (tmp_path / "there.csv").touch()
+        os.symlink("nowhere", tmp_path / "link")
+        os.mkfifo(tmp_path / "pipe")
+        for name, told in (
+            (
+                "other",
+                "other: No such file or directory; follow=True watches a folder for new files, or a file",
+            ),
+            ("thre.csv", r"thre.csv: No such file or directory; did you mean 'there.csv'\?; follow=True"),
+            ("link", "link: No such file or directory: it is a link to 'nowhere'; follow=True"),
+            ("pipe", "pipe is a pipe: .*; follow=True"),
+        ):
+            with pytest.raises(SourceError, match=told):
+                TextSource(str(tmp_path / name), follow=True)
+        (tmp_path / "there.csv").unlink()
+        for name in ("link", "pipe"):
+            (tmp_path / name).unlink()
         with pytest.raises(SourceError, match=r"is empty, so nobody knows the columns: name them"):
             CsvSource(str(tmp_path), follow=True)
 
