@@ -15,6 +15,8 @@ from framework.runtime.control.reconfiguring import Reconfiguring
 from framework.runtime.control.scale_record import ScaleRecord
 from framework.topology import Role, about, unknown
 
+_EXAMPLE: Final = 4
+"""A number of tasks to show where none was asked for."""
 log = logging.getLogger("viperstorm.scale")
 
 
@@ -137,42 +139,50 @@ class Scaling:
 
     def _complaint(self, name: str, asked: object) -> str | None:
         if name in self._others:
-            return self._complaint_of_other(name)
+            return self._complaint_of_other(name, asked)
         if name not in self._most:
             return unknown("component", name, self._most)
         most = self._most[name]
         if isinstance(asked, Sequence) and not isinstance(asked, str):
             return _complaint_of_indexes(name, asked, most)
         if type(asked) is not int or not 1 <= asked <= most:
-            return (
-                f"{name}={asked!r}: expected 1 to {most} tasks, as {MOST} at "
-                f"{self._place(name)} says; {self._without_that(name)}"
-            )
+            told = f"{name}={asked!r}: expected 1 to {most} tasks, as {MOST} at {self._place(name)} says"
+            number = _number_of(asked)  # more than that is refused at the next start, too
+            return f"{told}; to have {number}, set it to {number} there, and start again" if number else told
         return None
 
-    def _complaint_of_other(self, name: str) -> str:
+    def _complaint_of_other(self, name: str, asked: object) -> str:
         """The reason why a component keeps its tasks, and what would change that."""
         plan, component = self._plan, self._plan.topology.component(name)
         known = plan.topology, self._settings, plan.confs, plan.traits
         kept = f"{component.role} {name!r} keeps its tasks while it runs ({len(plan.tasks_of(name))} now)"
         reasons = obstacles(*known, component)
         if component.role is Role.SPOUT:
-            return f"{kept}: {'; '.join(reasons)}; {self._without_that(name)}"
+            return f"{kept}: {'; '.join(reasons)}; {self._without_that(name, asked)}"
+        most = max(8, _number_of(asked))
         advice = (
             f"set {MOST} to the most tasks that it may have, in its config at {self._place(name)} "
-            f"(config = {{{MOST!r}: 8}} in a class, config: {{{MOST}: 8}} in YAML), and start again"
+            f"(config = {{{MOST!r}: {most}}} in a class, config: {{{MOST}: {most}}} in YAML), and start again"
         )
         why = f", as {MOST} is not set for it"
         if reasons:
             why = f": {'; '.join(reasons)}; once it can be scaled"
-        return f"{kept}{why}: {advice}; {self._without_that(name)}"
+        return f"{kept}{why}: {advice}; {self._without_that(name, asked)}"
 
     def _place(self, name: str) -> str:
         return str(about(self._plan.topology, self._plan.topology.component(name), "").place)
 
-    def _without_that(self, name: str) -> str:
-        """The way to other tasks that every component can go."""
-        return f"any number of tasks can be set for the next start (viper run -o 'viper.tasks={{{name}: 4}}')"
+    def _without_that(self, name: str, asked: object) -> str:
+        """The way to other tasks that every component can go, with the number that was asked for."""
+        tasks = f"viper.tasks={{{name}: {_number_of(asked) or _EXAMPLE}}}"
+        return f"any number of tasks can be set for the next start (viper run -o '{tasks}')"
+
+
+def _number_of(asked: object) -> int:
+    """The number of tasks that somebody has asked for, or of tasks chosen by indexes; 0 if it is none."""
+    if isinstance(asked, Sequence) and not isinstance(asked, str):
+        return len(asked)
+    return asked if type(asked) is int and asked > 0 else 0
 
 
 def _complaint_of_indexes(name: str, indexes: Sequence[object], most: int) -> str | None:

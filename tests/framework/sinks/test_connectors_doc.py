@@ -12,7 +12,9 @@ import pytest
 from framework import sinks, sources
 from framework.errors import ViperError
 from framework.running import run
+from framework.sinks.staging import has_rows
 from framework.sources import CsvSource
+from framework.streams import StreamBuilder
 
 TEXT = (Path(__file__).parents[3] / "docs" / "connectors.md").read_text("utf-8")
 
@@ -64,3 +66,22 @@ def test_every_source_and_sink_is_named() -> None:
     bases = {"FileSource", "FileSink", "Sink", "Row", "CollectingSink", "ConsoleSink", "CountingSink"}
     assert [name for name in names if name not in bases and f"`{name}(" not in TEXT] == ["TransactionalSink"]
     assert "(TransactionalSink)" in TEXT
+
+
+def test_folders_beside_a_target_stay_only_behind_runs_with_checkpoints(tmp_path: Path) -> None:
+    def names(checkpoints: Path | None) -> list[str]:
+        builder = StreamBuilder()
+        sales = builder.new_stream(CsvSource(str(tmp_path / "sales.csv")))
+        sales.to(sinks.SqliteSink(str(tmp_path / "out.db"), "sales"), name="table")
+        sales.to(sinks.JsonLinesSink(str(tmp_path / "out.jsonl")), name="file")
+        run(builder.build("beside"), checkpoints=checkpoints)
+        return sorted(path.name for path in tmp_path.glob(".out*"))
+
+    (tmp_path / "sales.csv").write_text(*blocks("csv"), "utf-8")
+    assert names(None) == []
+    kept = [".out.db.staged", ".out.jsonl.applied", ".out.jsonl.staged"]
+    assert names(tmp_path / "checkpoints") == kept
+    folders = [folder for name in kept for folder in (tmp_path / name).glob("*")]
+    assert len(folders) == 2
+    assert not any(has_rows(folder) for folder in folders)
+    assert all(f"`{name.replace('.out.jsonl', '.late.jsonl')}" in TEXT for name in kept)
