@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
 from framework.config import Settings
 from framework.errors import ScaleError
@@ -18,7 +19,6 @@ from framework.topology import Role, about, unknown
 _EXAMPLE: Final = 4
 """A number of tasks to show where none was asked for."""
 log = logging.getLogger("viperstorm.scale")
-
 
 Asked = int | Sequence[int]
 """What may be asked for: the first so many tasks, or tasks by index."""

@@ -79,7 +79,7 @@ def test_a_change_before_the_run_begins(tmp_path: Path) -> None:
         ({"sink": 0}, r"next start \(viper run -o 'viper\.tasks=\{sink: 4\}'\)"),
         ({"source": 2}, r"next start \(viper run -o 'viper\.tasks=\{source: 2\}'\)"),
         ({"source": 2}, r"spout 'source' keeps its tasks while it runs \(. now\): it is a spout,"),
-        ({"pieces": 5}, "pieces=5: expected 1 to 4 tasks, as viper.parallelism.max at .* says; to have 5, set it to 5 there"),
+        ({"pieces": 5}, "pieces=5: expected 1 to 4 tasks, as .*max at .* says; to have 5, set it to 5 there"),
         ({"pieces": 0}, "pieces=0: expected 1 to 4 tasks, as .* says$"),
         ({"pieces": True}, "pieces=True: expected 1 to 4 tasks"),
         ({"tripled": 3, "pieces": "2"}, "pieces='2': expected 1 to 4 tasks"),
