@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from framework.builder import TopologyBuilder
-from framework.builder.declarers import BoltDeclarer
+from framework.builder.declarers import BoltDeclarer, SpoutDeclarer
 from framework.specs import Par
 from framework.topology import DEFAULT_STREAM, Grouping
 
@@ -26,6 +26,8 @@ class Assembly:
     def __init__(self) -> None:
         self.builder = TopologyBuilder()
         """Makes the topology."""
+        self.declarers: dict[str, BoltDeclarer | SpoutDeclarer] = {}
+        """Those of the components, by id, which say what streams these declare."""
         self._ids: set[str] = set()
 
     def new_id(self, name: str | None, made: str) -> str:
@@ -48,6 +50,7 @@ class Assembly:
     ) -> BoltDeclarer:
         """Add a bolt behind some streams."""
         declarer = self.builder.set_bolt(component_id, bolt, par, config=config)
+        self.declarers[component_id] = declarer
         for given in inputs:
             declarer.grouping(given.component, grouping, given.stream)
         return declarer

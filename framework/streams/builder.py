@@ -65,6 +65,7 @@ class StreamBuilder:
         cls = spout if isinstance(spout, type) else type(spout)
         made = self._assembly.new_id(name, cls.__name__.lower())
         declarer = self._assembly.builder.set_spout(made, spout, par, config=config)
+        self._assembly.declarers[made] = declarer
         return stream_of(self._assembly, declarer.snapshot(), stream)
 
     def declaration(self, name: str = "") -> Declaration:

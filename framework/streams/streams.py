@@ -214,6 +214,20 @@ class TupleStream:
         step = self._step(select, name, "key_by", par)
         return KeyedStream(self._assembly, step._inputs, step.fields, len(names))
 
+    def stream(self, name: str) -> TupleStream:
+        """Another stream of the component that emits these tuples, such as ``malformed`` of a source.
+
+        Raises:
+            ValueError: it declares no such stream, or no fields; or several components emit these tuples.
+        """
+        components = list(dict.fromkeys(given.component for given in self._inputs))
+        if len(components) > 1:
+            raise ValueError(
+                f"stream({name!r}): these tuples are emitted by {components}: "
+                "call it on the stream of one of them"
+            )
+        return stream_of(self._assembly, self._assembly.declarers[components[0]].snapshot(), name)
+
     # -- ends
 
     def to(

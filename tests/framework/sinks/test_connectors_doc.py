@@ -34,7 +34,7 @@ def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.chdir(tmp_path)
     (sales,), examples = blocks("csv"), blocks("python")
     Path("sales.csv").write_text(sales)
-    assert len(examples) == 4
+    assert len(examples) == 5
     for example in examples:
         exec(compile(example, "docs/connectors.md", "exec"), {"__name__": "example"})
     (shown,) = blocks("rows")

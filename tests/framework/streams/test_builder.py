@@ -295,6 +295,10 @@ class TestRefused:
             stream.union(pairs()[1])
         with pytest.raises(ValueError, match=r"declares no stream 'x', but \['default'\]"):
             builder.new_stream(Lines, stream="x")
+        with pytest.raises(ValueError, match=r"declares no stream 'malformd', but \['default'\]"):
+            stream.stream("malformd")
+        with pytest.raises(ValueError, match=r"stream\('default'\): these tuples are emitted by \['pairs', "):
+            stream.union(stream.filter(lambda name, number: True)).stream("default")
         with pytest.raises(TypeError, match=r"branch\(\) needs a function"):
             stream.branch()
 
