@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from framework.topology import one_of, unknown
 from framework.units import FIRST_US, LAST_US
 from viper.schema import Schema
 
+_CAST = "a file is cast where it is written, or once more: pq.write_table(pq.read_table(...).cast(...), ...)"
 _MOST_FOOTERS = 16
 """Files whose rows are counted, as that holds the run up; others are taken to have as many a byte."""
 
@@ -32,6 +33,7 @@ class ParquetSource(FileSource):
 
         ParquetSource("trips/", columns=["fare"], timestamp="pickup", typed=True)
 
+    `docs/connectors.md` lists the types that are read.
     Values are Python's, as `framework.columns.converter` makes them: numbers, text, bytes, dates and so on;
     timestamps are numbers in the unit of their column, and those of 96 bits (INT96) in microseconds. With
     `typed`, bolts that take columns get them as the file has them. Groups of rows are read one after the
@@ -72,7 +74,7 @@ class ParquetSource(FileSource):
                 f"{self._paths[0]} is empty, so nobody knows the columns: begin with a first file"
             )
         with self._reading_of(sample), _opened(sample) as found:
-            schema = found.schema_arrow
+            schema = _readable(found.schema_arrow)
         self._fields = list(schema.names if columns is None else columns)
         for name in self._fields:
             if name not in schema.names:
@@ -82,7 +84,7 @@ class ParquetSource(FileSource):
         self._schema = _chosen(schema, self._fields)
         if not typed:
             self._check_types(sample)
-        declared = self._declared() if typed else None
+        declared = self._declared(sample) if typed else None
         self._outputs = self._streams(self._fields, declared)
         self._declared_schema = None if declared is None else Schema.of(declared, self._fields)
 
@@ -93,13 +95,14 @@ class ParquetSource(FileSource):
         """The columns."""
         return self._outputs
 
-    def _declared(self) -> dict[str, str]:
+    def _declared(self, file: SourceFile) -> dict[str, str]:
         from framework.columns import declared_types
 
         try:
             return declared_types(self._schema)
         except ValueError as error:
-            raise SourceError(f"{error}: leave it out by columns, or typed=False") from None
+            self._check_types(file)
+            raise SourceError(f"{file.path}: {error}: leave it out by columns, or typed=False") from None
 
     _most_block_rows = 4096
 
@@ -116,7 +119,7 @@ class ParquetSource(FileSource):
     def _portions(self, file: SourceFile, first: int) -> Iterator[Portion | None]:
         with ExitStack() as stack:
             found = stack.enter_context(_opened(file))
-            self._check(file, found.schema_arrow)
+            self._check(file, _readable(found.schema_arrow))
             metadata, end = found.metadata, 0
             groups: list[int] = []
             for group in range(metadata.num_row_groups):
@@ -131,7 +134,7 @@ class ParquetSource(FileSource):
                 start, end = end, end + batch.num_rows
                 faults = {} if check is None else check.faults(batch)
                 if end > first:
-                    skipped = max(first - start, 0)
+                    skipped, batch = max(first - start, 0), _read(batch)
                     faults = {index - skipped: why for index, why in faults.items() if index >= skipped}
                     yield self._portion(file, batch.slice(skipped), start + skipped, faults)
         yield Portion([], (), None, end)
@@ -255,7 +258,7 @@ class ParquetSource(FileSource):
             for field in self._schema:
                 converter(field.name, field.type)
         except ScalarError as error:
-            raise SourceError(f"{file.path}: {error}") from None
+            raise SourceError(f"{file.path}: {error} ({_CAST})") from None
 
     def _check_names(self, file: SourceFile, schema: pa.Schema) -> None:
         """See that each column that is read is the only one of its name.
@@ -384,18 +387,54 @@ def _undictionaried(kind: pa.DataType) -> pa.DataType:
     """A type with the values of its dictionaries, also of those within it, in their place."""
     import pyarrow as pa
 
-    def field(found: pa.Field) -> pa.Field:
-        return found.with_type(_undictionaried(found.type))
+    return _replaced(kind, lambda leaf: leaf.value_type if pa.types.is_dictionary(leaf) else leaf)
 
+
+def _readable(schema: pa.Schema) -> pa.Schema:
+    """A schema with types that have values in Python, in place of others whose values those have, too."""
+    import pyarrow as pa
+
+    return pa.schema([field.with_type(_replaced(field.type, _leaf_read)) for field in schema])
+
+
+def _leaf_read(kind: pa.DataType) -> pa.DataType:
+    """The type that a type which nests nothing is read as."""
+    import pyarrow as pa
+
+    if isinstance(kind, pa.BaseExtensionType):  # as of UUIDs and JSON
+        return _replaced(kind.storage_type, _leaf_read)
     if pa.types.is_dictionary(kind):
-        return _undictionaried(kind.value_type)
+        read = _leaf_read(kind.value_type)
+        return kind if read == kind.value_type else read
+    if pa.types.is_fixed_size_binary(kind) or kind == pa.binary_view():
+        return pa.binary()
+    if kind == pa.string_view():
+        return pa.string()
+    return pa.float32() if pa.types.is_float16(kind) else kind
+
+
+def _replaced(kind: pa.DataType, leaf: Callable[[pa.DataType], pa.DataType]) -> pa.DataType:
+    """A type in which others stand for those that nest nothing; lists of a fixed size become plain ones."""
+    import pyarrow as pa
+
+    def field(found: pa.Field) -> pa.Field:
+        return found.with_type(_replaced(found.type, leaf))
+
     if pa.types.is_struct(kind):
         return pa.struct([field(found) for found in kind])
     if pa.types.is_map(kind):
         return pa.map_(field(kind.key_field), field(kind.item_field), kind.keys_sorted)
-    if pa.types.is_list(kind):
+    if pa.types.is_list(kind) or pa.types.is_fixed_size_list(kind):
         return pa.list_(field(kind.value_field))
-    return pa.large_list(field(kind.value_field)) if pa.types.is_large_list(kind) else kind
+    if pa.types.is_large_list(kind):
+        return pa.large_list(field(kind.value_field))
+    return leaf(kind)
+
+
+def _read(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The same with columns of the types that they are read as."""
+    schema = _readable(batch.schema)
+    return batch if schema.equals(batch.schema) else batch.cast(schema)
 
 
 def _chosen(schema: pa.Schema, names: Sequence[str]) -> pa.Schema:
