@@ -107,6 +107,43 @@ def test_the_one_at_its_limit_is_named_and_a_waiting_spout_never() -> None:
     assert bottleneck(snapshot(1, component()), {}) is None
 
 
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        ({}, True),
+        ({"blocked": 0.8}, False),  # the spout has something else to do
+        ({"fill": 0.8}, False),
+        ({"share": 0.45}, False),  # it is idle for most of the time
+        ({"share": 0.5, "held": 0.2}, False),  # it waits for room itself
+        ({"other": 0.8}, False),  # another bolt has less time left, and no full input
+    ],
+)
+def test_the_bolt_before_which_all_wait_is_named(changed: dict[str, float], named: bool) -> None:
+    of = {"share": 0.77, "blocked": 1.0, "fill": 1.0, "held": 0.0, "other": 0.02, **changed}
+
+    def at(at_s: float) -> RunSnapshot:
+        return snapshot(
+            at_s,
+            component("src", role="spout", tasks=waiting(at_s, 0.0, 0.0), blocked_s=at_s * of["blocked"]),
+            component(
+                "work",
+                tasks=waiting(at_s, at_s * of["share"], at_s * of["share"] * 0.9),
+                fill=of["fill"],
+                blocked_s=at_s * of["held"],
+            ),
+            component("count", tasks=waiting(at_s, at_s * of["other"], 0.0), fill=0.3),
+        )
+
+    found = bottleneck(at(2.0), rates_between(at(1.0), at(2.0)))
+    assert (found is not None) is named
+    if found is not None:
+        assert (found.component, found.waits, found.blocked) == ("work", True, "src")
+        assert found.told == (
+            "bolt work holds the run: its input is full, and spout src is blocked; it is in its code for 77% "
+            "of the time, waiting, not computing: more tasks in more workers help, more cores do not"
+        )
+
+
 def test_what_was_waited_begins_anew_with_the_process() -> None:
     before, now = waiting(1, 40.0, 30.0), waiting(2, 0.25, 0.2)
     rates = rates_between(snapshot(1, component(tasks=before)), snapshot(2, component(tasks=now)))["split"]
