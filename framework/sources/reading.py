@@ -5,6 +5,7 @@ A row that is malformed is no matter of this: `on_malformed` says what becomes o
 
 from __future__ import annotations
 
+import codecs
 import errno
 import gzip
 import lzma
@@ -16,8 +17,10 @@ from dataclasses import dataclass
 from framework.errors import SourceError
 from framework.sources.listing import SourceFile
 from framework.sources.opening import head_of, is_packed, opened_bytes
-from framework.sources.signatures import signature_of
+from framework.sources.signatures import no_text, signature_of
 
+_CUT_OFF = ("truncated data", "unexpected end of data")
+"""The reasons that Python's decoders of UTF-16 and UTF-32 give at the end of a file."""
 _DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError)
 
 
@@ -105,5 +108,30 @@ def _undecodable(file: SourceFile, encoding: str, error: UnicodeError) -> str:
     wrong = f"{place}: byte 0x{byte:02x} is not {encoding}"
     if has_others:
         return f"{wrong}, and other characters before it are: mend or remove it"
-    other = "latin-1" if "\n".encode(encoding) == b"\n" else "utf-8"
-    return f"{wrong}: name the file's encoding (encoding={other!r})"
+    if "\n".encode(encoding) == b"\n":
+        return f"{wrong}: name the file's encoding (encoding='latin-1')"
+    return _of_wide_characters(file, encoding, error, wrong)
+
+
+def _of_wide_characters(file: SourceFile, encoding: str, error: UnicodeDecodeError, wrong: str) -> str:
+    """The same of UTF-16 and UTF-32: damaged, where the file begins as such, or text in another encoding."""
+    try:
+        head = head_of(file)
+    except Exception:  # it has gone meanwhile, or is damaged as well
+        head = b"\0"
+    if signature_of(head) is not None and no_text(head, encoding) is None:
+        if error.reason in _CUT_OFF:
+            cut_off = f"the file is {encoding} and ends within a character: it is cut off"
+            return f"{file.path}: {cut_off}; fetch it anew"
+        return f"{wrong}, and the file begins as such: mend or remove it"
+    if b"\0" not in head and _is_utf_8(head):
+        return f"{wrong}: name the file's encoding (encoding='utf-8')"
+    return f"{wrong}: mend it, or name the file's encoding"
+
+
+def _is_utf_8(head: bytes) -> bool:
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from framework.errors import SourceError
-from framework.topology import unknown
+from framework.topology import did_you_mean, unknown
 from framework.units import PER_SECOND, date_of, micros_of_plain, nanos_of
 from viper.columns.fitting import Fit, MisfitError, fit_of
 from viper.schema import ColumnType, parsed
@@ -111,8 +111,16 @@ def _column(field: str, kind: Type | None, of_text: bool) -> Column | None:
         return Column(field, f"a value that {getattr(kind, '__name__', repr(kind))} takes", kind)
     try:
         found = parsed(kind, f"types: {field!r}")
-    except (TypeError, ValueError) as error:
+    except TypeError as error:
         raise SourceError(str(error)) from None
+    except ValueError:
+        told = f"types: {field!r}: {kind!r} is no type: expected {_MADE_OF_FILES}{did_you_mean(kind, _NAMES)}"
+        raise SourceError(told) from None
+    if found.name not in _NAMES:
+        made, advice = ("text", "") if of_text else ("JSON", _AS_IT_IS if found.children else "")
+        raise SourceError(
+            f"types: {field!r}: {found} cannot be made of {made}: expected {_MADE_OF_FILES}{advice}"
+        )
     if of_text and found.name == "string" and found.nullable:
         return None
     convert, bulk = _text_maker(found) if of_text else _json_maker(found)
@@ -216,6 +224,14 @@ _TRUTH = {
 }
 _WHOLES: Final = frozenset(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 _FLOATS: Final = frozenset({"float32", "float64"})
+_RARE: Final = frozenset({"timestamp", "date32", "decimal128"})
+_NAMES: Final = _WHOLES | _FLOATS | _RARE | {"bool", "string"}
+"""The types that values of files become, by their names."""
+_MADE_OF_FILES: Final = (
+    "one of bool, int8 to int64, uint8 to uint64, float32, float64, string, timestamp[us] (or s, ms, ns), "
+    "date32, decimal128(10, 2), each also with ' not null' behind it, or in Python a function of a value"
+)
+_AS_IT_IS: Final = "; without a type a list or an object stays as JSON has it"
 _TEXT_READS: Mapping[str, _Read] = {
     **dict.fromkeys(_WHOLES, whole_of),
     **dict.fromkeys(_FLOATS, _float),
@@ -231,21 +247,13 @@ _JSON_CLASSES: Mapping[str, type] = {
 
 
 def _rare(kind: ColumnType) -> _Read:
-    """Of types that JSON writes as text.
-
-    Raises:
-        SourceError: no file of text has such values.
-    """
+    """Of types that JSON writes as text."""
     if kind.name == "timestamp":
         return _timestamp(PER_SECOND[kind.unit])
     if kind.name == "date32":
         return date_of
-    if kind.name == "decimal128":
-        return lambda value: decimal_of(value) if isinstance(value, str) else value
-    raise SourceError(
-        f"types: {kind} cannot be made of text: expected bool, whole numbers, floats, string, "
-        "timestamp[unit], date32, decimal128(digits, scale), or a function of a value"
-    )
+    assert kind.name == "decimal128"
+    return lambda value: decimal_of(value) if isinstance(value, str) else value
 
 
 def _timestamp(per_second: int) -> _Read:

@@ -194,8 +194,19 @@ class TestCsv:
         [
             ({"columns": ["nane"]}, r"columns: unknown column 'nane'.*did you mean 'name'"),
             ({"types": {"m": "int64"}}, r"types: unknown field 'm'"),
-            ({"types": {"n": "integer"}}, r"types: 'n': 'integer' is no type"),
-            ({"types": {"n": "list<int64>"}}, r"types: list<int64> cannot be made of text"),
+            ({"types": {"n": "integer"}}, r"types: 'n': 'integer' is no type: expected one of bool, int8 to"),
+            (
+                {"types": {"n": "int65"}},
+                r"'int65' is no type: .*a function of a value; did you mean 'int6?4?",
+            ),
+            (
+                {"types": {"n": "list<int64>"}},
+                r"types: 'n': list<int64> cannot be made of text: expected one",
+            ),
+            (
+                {"types": {"n": "time64[us]"}},
+                r"types: 'n': time64\[us\] cannot be made of text: expected one",
+            ),
             ({"types": {"n": int}, "typed": True}, r"typed=True cannot tell its type"),
             ({"timestamp": "att"}, r"timestamp: unknown field 'att'"),
             ({"timestamp": "at", "unit": "h"}, r"unit is 'h'"),
@@ -399,3 +410,24 @@ def test_more_files_make_smaller_blocks(tmp_path: Path, monkeypatch: pytest.Monk
         written(tmp_path, name, "x\n" * 300)
     sizes = [len(block.rows) for block in TextSource(str(tmp_path)).blocks(0, None)]  # type: ignore[union-attr]
     assert sizes == [100, 100, 100]
+
+
+@pytest.mark.parametrize(
+    "kind", ["int65", "list<T>", "list<int64>", "struct<a: int64>", "time64[us]", "binary"]
+)
+@pytest.mark.parametrize("format", ["CSV", "JSON"])
+def test_no_refused_type_is_said_to_be_expected(tmp_path: Path, format: str, kind: str) -> None:
+    path = tmp_path / "a"
+    path.write_text("n\n" if format == "CSV" else '{"n":1}\n')
+    with pytest.raises(SourceError) as raised:
+        if format == "CSV":
+            CsvSource(str(path), types={"n": kind})
+        else:
+            JsonLinesSource(str(path), ["n"], types={"n": kind})
+    found, _, expected = str(raised.value).partition("expected one of ")
+    assert kind in found and expected
+    assert "list<" not in expected and "time64" not in expected and "binary" not in expected
+    assert ("of JSON" in found) == (format == "JSON" and " is no type" not in found)
+    assert ("without a type a list" in expected) == (
+        format == "JSON" and kind in ("list<int64>", "struct<a: int64>")
+    )

@@ -195,6 +195,32 @@ def test_text_of_single_bytes_under_another_name(tmp_path: Path, encoding: str, 
         CsvSource(str(path), encoding=encoding)
 
 
+@pytest.mark.parametrize(
+    ("encoding", "content", "told"),
+    [
+        ("utf-16", TEXT.encode("utf-16")[:-1], "file is utf-16 and ends within a character: it is cut off"),
+        ("utf-16-le", TEXT.encode("utf-16-le")[:-1], "file is utf-16-le and ends within a character"),
+        ("utf-16-be", TEXT.encode("utf-16-be")[:-1], "file is utf-16-be and ends within a character"),
+        ("utf-32", TEXT.encode("utf-32")[:-1], "file is utf-32 and ends within a character"),
+        ("utf-16", (TEXT + "\U0001f600").encode("utf-16")[:-2], "file is utf-16 and ends within a character"),
+        ("utf-16", TEXT.encode("utf-16") + b"\0\xdc\n\0", "is not utf-16, and the file begins as such: mend"),
+        (
+            "utf-16-le",
+            "\u0416".encode("utf-16-le") * 9 + b"\0",
+            "is not utf-16-le: mend it, or name the file's",
+        ),
+        ("utf-16-le", b"a,b\n1,2\n3", "is not utf-16-le: name the file's encoding .encoding='utf-8'"),
+    ],
+)
+def test_a_text_of_wide_characters_that_is_damaged(
+    tmp_path: Path, encoding: str, content: bytes, told: str
+) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(content)
+    with pytest.raises(SourceError, match=told):
+        list(TextSource(str(path), encoding=encoding).blocks(0, None))
+
+
 @pytest.mark.parametrize("encoding", ["hex", "base64", "rot13", "zlib", None, 3, "", "utf-8\0"])
 def test_no_encodings(tmp_path: Path, encoding: str) -> None:
     path = tmp_path / "a.csv"
