@@ -87,6 +87,16 @@ class ProgramComponent(Component):
                 "the program's configuration lacks %s: JSON cannot carry that", ", ".join(left_out)
             )
 
+    @property
+    def waits_for(self) -> str | None:
+        """The program, what it has not answered, and the key that ends it; None before it starts."""
+        return None if self._program is None else self._program.silent_about(self._awaited)
+
+    @property
+    def _awaited(self) -> str:
+        """The request that the program has to answer."""
+        raise NotImplementedError
+
     def close(self) -> None:
         """Close the program's stdin, wait a little for its end, and kill it if it does not come.
 
@@ -173,6 +183,10 @@ class ProgramBolt(ProgramComponent, Bolt):
         """Send a tick to the program."""
         if not self._is_finishing:
             self.process(tup)
+
+    @property
+    def _awaited(self) -> str:
+        return "a heartbeat by sync"
 
     def heartbeat(self) -> None:
         """Take what the program has emitted since its last answer."""
@@ -261,6 +275,10 @@ class ProgramSpout(ProgramComponent, Spout):
         """Tell the program that it will not be asked for tuples, unless it is still busy with a request."""
         if not self._session.is_pending:
             self._request({"command": "deactivate"})
+
+    @property
+    def _awaited(self) -> str:
+        return f"{self._requested!r} by sync"
 
     def _notify(self, message: Message) -> None:
         self._waiting.append(message)

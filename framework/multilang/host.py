@@ -66,6 +66,11 @@ class ProgramHost(Host):
             self.component.heartbeat()
 
     @property
+    def waits_for(self) -> str | None:
+        """The program and what it has not answered, with what can be done about it."""
+        return self.component.waits_for
+
+    @property
     def speaks_by_itself(self) -> bool:  # type: ignore[override]
         """True if what the program emits and acks waits in a pipe, as that of a bolt may."""
         return isinstance(self.component, ProgramBolt)

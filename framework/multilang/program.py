@@ -226,6 +226,19 @@ class Program:
         self._failure = ProgramError("\n  ".join(lines))
         return self._failure
 
+    def silent_about(self, request: str) -> str:
+        """The sentence on a program that has not answered a request, with the key by which it is killed.
+
+        Args:
+            request: what it has to answer, after its handshake.
+        """
+        awaited = "the handshake by its pid" if self._phase else request
+        seconds = "is not set" if self._silence_s is None else f"is {self._silence_s:g}"
+        return (
+            f"{self._name} has not answered {awaited}; topology.subprocess.timeout.secs, after which such a "
+            f"program is killed, {seconds}"
+        )
+
     def _ended(self) -> ProgramError:
         has_exited = self._exits_within(OUTPUT_S)
         self._kill()

@@ -222,7 +222,8 @@ def _continued(before: _Call | None, call: _Call) -> _Call:
 def _tell_stuck(call: _Call, stack: Stack, now: float) -> None:
     name, still_s = call.task.name, now - call.still_since_s
     message = "%s has been in %s for %.0f s:\n%s"
-    _log(call.task, logging.WARNING, message, name, stack.callback, still_s, stack.text)
+    told = call.task.slot.host.waits_for or stack.text
+    _log(call.task, logging.WARNING, message, name, stack.callback, still_s, told)
 
 
 def _tell_return(call: _Call, now: float) -> None:

@@ -366,6 +366,11 @@ class Host:
         """The generator of a generator spout; None for any other component."""
         return iter(self.component.tuples()) if is_generator_spout(self.cls) else None
 
+    @property
+    def waits_for(self) -> str | None:
+        """A sentence on whoever is waited for by a callback that takes long; None if that is nobody."""
+        return None
+
     speaks_by_itself = False
     """True if the component emits and answers only when it is listened to, as a program does."""
 

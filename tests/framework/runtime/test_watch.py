@@ -35,7 +35,7 @@ class Seen:
         running: Any = SimpleNamespace(
             name="count:4",
             context=context,
-            slot=SimpleNamespace(waiting_rows=0),
+            slot=SimpleNamespace(waiting_rows=0, host=SimpleNamespace(waits_for=None)),
             last_begun=1,
             waits_for_world=blocks,
         )
@@ -68,6 +68,15 @@ def test_a_call_is_told_once_and_when_it_returns(log: pytest.LogCaptureFixture) 
     seen.look(75)
     seen.look(76)
     assert log.messages == [STUCK, "count:4 returned from process after 75 s"]
+
+
+def test_a_call_that_waits_for_somebody_else_says_so_instead_of_frames_of_ours(
+    log: pytest.LogCaptureFixture,
+) -> None:
+    seen = Seen()
+    seen.running.slot.host.waits_for = "the program has not answered"
+    seen.look(0, 30)
+    assert log.messages == ["count:4 has been in process for 30 s:\nthe program has not answered"]
 
 
 def test_the_next_call_is_told_again(log: pytest.LogCaptureFixture) -> None:
