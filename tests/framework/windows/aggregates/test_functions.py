@@ -210,6 +210,15 @@ class TestSketch:
             window.add(pane, pane // 2)
         assert [window.result(end) for end in range(1, 7)] == [1, 1, 2, 1, 2, 1]
 
+    def test_nan_is_one_value_as_if_they_were_counted_exactly(self) -> None:
+        within = [("a", math.nan), ("a", float("nan")), ("b", math.nan)]
+        values = [1.0, math.nan, -math.nan, float("nan"), *within, "nan"]
+        sketch = ApproximateDistinct()
+        assert sketch.result(folded(sketch, values)) == Distinct().result(folded(Distinct(), values)) == 5
+        assert folded(sketch, values) == folded(sketch, pickle.loads(pickle.dumps(values)))
+        with pytest.raises(TypeError, match="is no key"):
+            sketch.add(sketch.create(), object())
+
     def test_no_greatest_rank_is_lost(self) -> None:
         assert hyperloglog.noted({}, 0, 4) == {0: 61}
         assert hyperloglog.noted({}, (1 << 64) - 1, 4) == {15: 1}
