@@ -9,10 +9,12 @@ from __future__ import annotations
 import ast
 import linecache
 import logging
+import math
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from numbers import Integral, Real
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Literal
@@ -82,6 +84,7 @@ def run(
         on_progress: called about ten times a second with how far the run is, and once at its end.
 
     Raises:
+        TypeError: arguments are of wrong types; the error names all of them.
         LoadError: `topology` is nothing that stands for a topology.
         TopologyError: the topology or its configuration is wrong; the error has all problems.
         ComponentError: user code raised; every other component has been closed.
@@ -93,6 +96,31 @@ def run(
         KeyboardInterrupt: a second Ctrl-C.
     """
     _refuse_in_worker()
+    _refuse_wrong_types(
+        {
+            "conf": (conf, _MAPPING),
+            "worker": (worker, _TEXT),
+            "workers": (workers, _WORKERS),
+            "duration_s": (duration_s, _SECONDS),
+            "max_tuples": (max_tuples, _INTEGER),
+            "seed": (seed, _INTEGER),
+            "environment": (environment, _TEXT),
+            **{
+                name: (path, _PATH)
+                for name, path in {
+                    "record": record,
+                    "replay": replay,
+                    "start": start,
+                    "checkpoints": checkpoints,
+                    "control": control,
+                }.items()
+            },
+            "rename": (rename, _NAMES),
+            "stop": (stop, _STOP),
+            "on_progress": (on_progress, _FUNCTION),
+        },
+        resume,
+    )
     options = {
         **_time_of(replay),
         **(conf or {}),
@@ -122,6 +150,54 @@ def run(
             rename=rename,
             resume=resume,
         )
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and not math.isnan(value)
+
+
+def _is_stop(value: object) -> bool:
+    from framework.runtime import StopSignal
+
+    return isinstance(value, StopSignal)
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, Mapping) and all(isinstance(one, str) for pair in value.items() for one in pair)
+
+
+_Kind = tuple[str, Callable[[object], bool]]
+"""What is expected of an argument that is not None, in words, and the test for it."""
+_MAPPING: _Kind = ("a mapping of configuration by key", lambda value: isinstance(value, Mapping))
+_TEXT: _Kind = ("a str", lambda value: isinstance(value, str))
+_INTEGER: _Kind = ("an int", _is_integer)
+_WORKERS: _Kind = ("an int or 'auto'", lambda value: _is_integer(value) or isinstance(value, str))
+_SECONDS: _Kind = ("a number of seconds", _is_number)
+_PATH: _Kind = ("a path, as a str or os.PathLike", lambda value: isinstance(value, str | os.PathLike))
+_NAMES: _Kind = ("a mapping of new names by old ones", _are_texts)
+_STOP: _Kind = ("a viperstorm.runtime.StopSignal", _is_stop)
+_FUNCTION: _Kind = ("a function of the progress", callable)
+
+
+def _refuse_wrong_types(given: Mapping[str, tuple[object, _Kind]], resume: object) -> None:
+    """Refuse arguments of `run` before anything starts.
+
+    Raises:
+        TypeError: some are of wrong types; the error names all of them.
+    """
+    wrong = [
+        f"{name}={value!r:.200}, a {type(value).__qualname__}: expected {expected}, or None"
+        for name, (value, (expected, is_right)) in given.items()
+        if value is not None and not is_right(value)
+    ]
+    if not isinstance(resume, bool):
+        wrong.append(f"resume={resume!r:.200}, a {type(resume).__qualname__}: expected True or False")
+    if wrong:
+        raise TypeError(f"run() got {'; '.join(wrong)}")
 
 
 def suspend(folder: str | os.PathLike[str]) -> Path:
