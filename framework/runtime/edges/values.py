@@ -9,6 +9,7 @@ NumPy and pandas are no values of a stream: Python's number, text or time arrive
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from framework.errors import EmitError
@@ -41,8 +42,26 @@ def snapshot(value: Any) -> Any:
     except Exception as error:
         raise EmitError(
             f"cannot carry {shown(value)}, a {type(value).__qualname__}, to another component: {error}; "
-            "emit values that pickle can carry"
+            f"{_advice(error)}"
         ) from error
+
+
+_NOT_THE_ONE_OF_ITS_NAME = re.compile(
+    r"Can't pickle <class '(?P<cls>(?:(?!<locals>).)+)'>: "
+    r"(?:it's not (?:the same object|found) as|attribute lookup) "
+)
+"""What pickle says of a class that its module has no more, or in a worker process never had, by its name."""
+
+
+def _advice(error: Exception) -> str:
+    """What to do about a value that pickle does not carry."""
+    found = _NOT_THE_ONE_OF_ITS_NAME.match(str(error))
+    if found is None:
+        return "emit values that pickle can carry"
+    return (
+        f"the class {found['cls']} was redefined or deleted after the value was made, so its module has it "
+        "no more: make the value anew"
+    )
 
 
 def as_json(value: Any) -> Any:
