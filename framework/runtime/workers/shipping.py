@@ -88,14 +88,14 @@ def pack_plan(plan: Plan, settings: Settings) -> PackedPlan:
     sent = plan, settings
     try:
         return _by_name(plan, sent)
-    except TopologyError as error:
+    except TopologyError:
         if not by_value.is_possible():
             raise
-        refused = error
     try:
         carried = by_value.dumps(sent)
     except Exception as error:
-        raise TopologyError(_in_the_way(plan.topology, error)) from refused
+        # Not from the refusal of the names, which says to install cloudpickle.
+        raise TopologyError(_in_the_way(plan.topology, error)) from error
     if len(carried.data) > _HEAVY:
         log.warning("each worker process is sent %s", _load(plan.topology, len(carried.data)))
     code = code_of(plan.topology, is_by_value=True)
