@@ -151,7 +151,7 @@ def _against_going_on(folder: Path, last: LastRun) -> str:
 
 
 def left_there(folder: Path) -> str:
-    """What a folder has of runs of which none goes on, in words, and what can be done with it."""
+    """The remains of runs in a folder of which none goes on, in words, and the command that goes on."""
     ids = CheckpointFolder(folder).ids
     try:
         last = _read(folder)
@@ -199,7 +199,7 @@ def note_ended(folder: Path, reason: str, *, lost: int = 0) -> None:
 
 
 def _read(folder: Path) -> LastRun | None:
-    """What is noted; None for nothing, as by versions that noted nothing.
+    """The run that is noted; None for nothing, as by versions that noted nothing.
 
     Raises:
         CheckpointError: it cannot be read.

@@ -88,7 +88,7 @@ def _of_thread(thread: threading.Thread) -> str:
 
 
 def _places(frame: FrameType | None) -> Iterator[str]:
-    """Where a thread is, by its innermost lines: first of user code, then of Python's own."""
+    """The place where a thread is, by its innermost lines: first of user code, then of Python's own."""
     frames = []
     while frame is not None:
         frames.append(frame)

@@ -110,7 +110,7 @@ class OPlus(Bolt):
     advance: Length | None = None
     """From the start of one window to that of the next; as long as a window, if None."""
     offset: timedelta | int | str | None = None
-    """How much later windows start than at the multiples of `advance`; or earlier, if it is below 0."""
+    """The time by which windows start later than at the multiples of `advance`; or earlier, if below 0."""
     zone: str | ZoneInfo | None = None
     """The zone whose days, weeks or months size and advance are, such as ``Europe/Berlin``; UTC, if None."""
     gap: timedelta | int | str | None = None

@@ -33,10 +33,10 @@ _END = re.compile(rb"(?:\r\n|\n|\r)end(?:\r\n|\n|\r)")
 """Java's `readLine`, by which Storm reads, knows three ends of a line."""
 _END_LENGTH = len(b"\r\nend\r\n")
 _STRAY_END = re.compile(rb"[ \t]*end[ \t]*\r?\n\Z")
-"""What looks like an end at the end of what was written; where it is one, the message has been cut off."""
+"""Bytes at the end of the output that look like an end; where they are one, the message was cut off."""
 _NO_END = ": expected a line behind each message that is 'end' and nothing else"
 _LOST = re.compile(r"\A\s*end\s*$|^\s*\{", re.MULTILINE)
-"""What is no stray text behind a message, but another message, or an end with blanks around it."""
+"""Text behind a message that is not stray: another message, or an end with blanks around it."""
 _LONGEST_LINE = 1 << 16
 """Bytes of a first line that is looked at without its end."""
 _SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
@@ -122,7 +122,7 @@ class Decoder:
         self._searched = 0
         """Bytes at the beginning of the data that contain no end of a message."""
         self._is_message = False
-        """Whether the data is known to begin a message."""
+        """True if the data is known to begin a message."""
 
     def feed(self, data: bytes) -> None:
         """Add output of the program."""
