@@ -57,7 +57,15 @@ OF_CUTS: tuple[tuple[type, str], ...] = (
     (CutRecord, "pass_at"),
 )
 """What happens right before, at and behind a cut."""
-AMONG = {"all": POINTS, "checkpoints": OF_CHECKPOINTS, "cuts": OF_CUTS, "sinks": OF_SINKS}
+OF_STAGES: tuple[tuple[type, str], ...] = ((Stage, "append"),)
+"""What happens right before and behind a row is staged, and so before the task commits it."""
+AMONG = {
+    "all": POINTS,
+    "checkpoints": OF_CHECKPOINTS,
+    "cuts": OF_CUTS,
+    "sinks": OF_SINKS,
+    "stages": OF_STAGES,
+}
 PLANT = "MORTAL_PLANT"
 """The environment variable that names a bug for worker processes to have."""
 STAGED_STAYS = "what is staged does not go back with a task's commits"

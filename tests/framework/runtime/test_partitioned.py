@@ -98,7 +98,7 @@ def test_what_another_run_has_finished_is_not_brought_again(tmp_path: Path) -> N
 
 def test_a_place_in_other_data_is_refused(tmp_path: Path) -> None:
     report = written(run_built(chain_of(Partitions(4, 200, 5)), {"max_tuples": 10}), tmp_path)
-    with pytest.raises(PlaceError, match="other data, '4 x 200, seed 5': expected '4 x 200, seed 6'"):
+    with pytest.raises(PlaceError, match="other data, '4 x 200, seed 5': found '4 x 200, seed 6'"):
         run_built(chain_of(Partitions(4, 200, 6)), {"start": report})
 
 
