@@ -18,8 +18,8 @@ from per_tuple import plain
 from running import output_of, print_rates, rates_in_turn, run_with
 
 from framework import BatchBolt, Rows, StreamBuilder, TopologyBuilder
-from framework.sinks import CountingSink
-from framework.topology import Topology
+from framework.model.topology import Topology
+from framework.operators.sinks import CountingSink
 
 KINDS = ("plain", "tuples", "functions", "batches")
 

@@ -23,8 +23,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from running import print_row
 
-from framework.components.rows import Origin, Rows
-from framework.topology import Stream
+from framework.model.topology import Stream
+from framework.operators.components.rows import Origin, Rows
 from viper.arena import Arena, ArenaHandle
 from viper.columns.payload import Columns
 from viper.gate import ScaleGate

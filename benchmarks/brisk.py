@@ -38,9 +38,9 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, cast
 
 from benchmarks.running import in_turn, printed_by, run_with
-from framework.components import BatchBolt, Rows
-from framework.sinks import CountingSink, Sink
-from framework.topology import Stream, Topology
+from framework.model.topology import Stream, Topology
+from framework.operators.components import BatchBolt, Rows
+from framework.operators.sinks import CountingSink, Sink
 
 FOLDER = Path(__file__).parents[1]
 sys.path.insert(0, str(FOLDER / "topologies"))

@@ -26,9 +26,9 @@ from recovery import WORDS, Count, Split
 from running import output_of, print_row, run_with
 
 from framework import BatchBolt, Stream, TopologyBuilder, ValueState
-from framework.components import Block, PartitionedSpout
-from framework.sinks import Sink
-from framework.topology import Topology
+from framework.model.topology import Topology
+from framework.operators.components import Block, PartitionedSpout
+from framework.operators.sinks import Sink
 
 ROWS: Final = 4096
 """Rows of a block of keys; a hundred lines are one of text."""

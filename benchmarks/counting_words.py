@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from framework import Bolt, Spout, TopologyBuilder
-from framework.sinks import CountingSink
-from framework.topology import Topology
+from framework.model.topology import Topology
+from framework.operators.sinks import CountingSink
 
 TEXT = Path(__file__).parent.parent / "topologies" / "data" / "kjv.txt.gz"
 

@@ -24,9 +24,16 @@ import pyarrow.parquet as pq
 from running import run_with
 
 from framework import TopologyBuilder
-from framework.components import Block
-from framework.sinks import CountingSink, CsvSink, JsonLinesSink, ParquetSink, SqliteSink, TransactionalSink
-from framework.sources import CsvSource, FileSource, JsonLinesSource, ParquetSource, TextSource
+from framework.operators.components import Block
+from framework.operators.sinks import (
+    CountingSink,
+    CsvSink,
+    JsonLinesSink,
+    ParquetSink,
+    SqliteSink,
+    TransactionalSink,
+)
+from framework.operators.sources import CsvSource, FileSource, JsonLinesSource, ParquetSource, TextSource
 
 FIELDS = ["at", "name", "number", "share"]
 TYPES = {"at": "int64", "number": "int64", "share": "float64"}

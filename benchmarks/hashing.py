@@ -33,8 +33,8 @@ from typing import Any
 from rows_to_code import Row, texts
 from running import print_row
 
-from framework.routing import make_router
-from framework.topology import Grouping
+from framework.model.topology import Grouping
+from framework.planning.routing import make_router
 from viper.hashing import split
 
 TASKS = 7

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from framework import BatchBolt, SeekableSpout, Topology, TopologyBuilder, ValueState
-from framework.sinks import Sink
+from framework.operators.sinks import Sink
 
 IMPORTED_NS: Final = time.monotonic_ns()
 """When this process had come to import user code."""

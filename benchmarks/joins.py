@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from framework.windows.joins import Band, Origin, Search, Within
-from framework.windows.joins.matching import Matcher
-from framework.windows.joins.rows import Stored, StoredRows
+from framework.operators.windows.joins import Band, Origin, Search, Within
+from framework.operators.windows.joins.matching import Matcher
+from framework.operators.windows.joins.rows import Stored, StoredRows
 from viper.schema import Schema
 
 CONDITION = Band(10, left="x", right="a") & Band(10, left="y", right="b") & Within("5m")

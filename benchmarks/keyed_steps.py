@@ -21,9 +21,9 @@ from counting_words import Lines, read_lines, wordcount
 from running import output_of, run_with
 
 from framework import BatchBolt, Rows, StreamBuilder
-from framework.sinks import CountingSink
-from framework.streams import KeyedStream
-from framework.topology import Topology
+from framework.frontends.streams import KeyedStream
+from framework.model.topology import Topology
+from framework.operators.sinks import CountingSink
 
 
 class CountInDict(BatchBolt):

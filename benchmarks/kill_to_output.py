@@ -34,7 +34,7 @@ from typing import Any, Final
 from holding import AT_ONCE, PLACES, holding, read
 from running import print_row
 
-from framework.config import parse_option, resolve
+from framework.model.config import parse_option, resolve
 from framework.planning import make_plan
 from framework.runtime import Run, StopReason, StopSignal
 

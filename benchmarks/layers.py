@@ -34,11 +34,11 @@ from typing import Any
 
 from benchmarks.layers_figure import Cell, as_svg, machine
 from framework import Block, PartitionedSpout, TopologyBuilder
-from framework.config import resolve
+from framework.model.config import resolve
+from framework.operators.sinks import CollectingSink, Sink
 from framework.planning import make_plan
 from framework.runtime import run
 from framework.runtime.report import RunReport
-from framework.sinks import CollectingSink, Sink
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "topologies"))
 

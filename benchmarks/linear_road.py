@@ -35,7 +35,7 @@ import numpy as np
 
 from benchmarks.linear_road_loop import answers as plainly_answered
 from framework import Watermark, run
-from framework.sinks import CountingSink, Sink
+from framework.operators.sinks import CountingSink, Sink
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "topologies"))
 generator: Any = importlib.import_module("linear_road.generator")

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from framework import Bolt, Spout, TopologyBuilder
-from framework.sinks import CountingSink
-from framework.topology import Topology
+from framework.model.topology import Topology
+from framework.operators.sinks import CountingSink
 
 
 class Numbers(Spout):

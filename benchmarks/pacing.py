@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from framework import Bolt, Spout, TopologyBuilder
-from framework.sinks import Sink
-from framework.topology import Topology
+from framework.model.topology import Topology
+from framework.operators.sinks import Sink
 
 Row = tuple[Any, ...]
 KEYS = 1000

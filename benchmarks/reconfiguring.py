@@ -33,10 +33,10 @@ from typing import Any
 from running import output_of, print_row
 
 from framework import Bolt, Spout, TopologyBuilder, ValueState
-from framework.config import resolve
+from framework.model.config import resolve
+from framework.operators.sinks import Sink
 from framework.planning import make_plan
 from framework.runtime import Run
-from framework.sinks import Sink
 from viper.hashing import group_of_hash, groups_of_task, stable_hash
 
 PLACES: dict[str, dict[str, Any]] = {

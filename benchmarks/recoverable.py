@@ -15,8 +15,8 @@ from pacing import Forward, LatencySink, PacedSpout, Row
 from silence import SPOUTS as SILENT_SPOUTS
 
 from framework import Bolt, SeekableSpout, TopologyBuilder, ValueState
-from framework.sinks import CountingSink
-from framework.topology import Topology
+from framework.model.topology import Topology
+from framework.operators.sinks import CountingSink
 
 STATELESS = {"viper.stateless": True}
 """Said of sinks, whose figures would be gone with their process."""

@@ -17,7 +17,7 @@ from typing import Any, Final
 from running import print_row, run_with
 
 from framework import Bolt, SeekableSpout, TopologyBuilder, ValueState
-from framework.sinks import CountingSink
+from framework.operators.sinks import CountingSink
 
 WORDS: Final = ["the", "quick", "brown", "fox", "jumps", "over", "the", "lazy", "dog", "again"]
 PLACES: Final = {

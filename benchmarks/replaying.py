@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from framework import BatchBolt, Bolt, Rows, TopologyBuilder
-from framework.sinks import Sink
-from framework.topology import Topology
+from framework.model.topology import Topology
+from framework.operators.sinks import Sink
 from spark_ingest import SparkSpout
 from spark_ingest.datasets.arrow_files import write_arrow
 from spark_ingest.datasets.dataset import Dataset

@@ -12,11 +12,11 @@ from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
-from framework.config import resolve
+from framework.model.config import resolve
+from framework.model.topology import Topology
 from framework.planning import make_plan
 from framework.runtime import run
 from framework.runtime.report import RunReport
-from framework.topology import Topology
 
 Measured = TypeVar("Measured")
 

@@ -9,8 +9,8 @@ from typing import Any
 from numbers_to_sink import Forward
 
 from framework import Spout, TopologyBuilder
-from framework.sinks import CountingSink
-from framework.topology import Topology
+from framework.model.topology import Topology
+from framework.operators.sinks import CountingSink
 
 
 class SilentSpout(Spout):

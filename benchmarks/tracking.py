@@ -26,7 +26,7 @@ from counting_words import Count, Split, read_lines
 from running import print_rates_by_cpu, run_with
 
 from framework import ReliableSpout, Spout, TopologyBuilder
-from framework.sinks import CountingSink
+from framework.operators.sinks import CountingSink
 
 KINDS = ("plain", "tracked", "at emit", "reliable")
 

@@ -33,12 +33,12 @@ import numpy as np
 import pyarrow as pa
 
 from framework import Spout, TopologyBuilder
-from framework.config import resolve
+from framework.frontends.streams import AggregateWindow
+from framework.model.config import resolve
+from framework.model.topology import Stream
+from framework.operators.sinks import Sink
 from framework.planning import make_plan
 from framework.runtime import run
-from framework.sinks import Sink
-from framework.streams import AggregateWindow
-from framework.topology import Stream
 
 AT_ONCE = 16_384
 SECOND_US = 1_000_000

@@ -1,7 +1,12 @@
 """ViperStorm: Storm topologies in Python on one multicore machine, with one output order."""
 
-from framework.builder import TopologyBuilder
-from framework.components import (
+from framework.api import run, scale, suspend
+from framework.frontends.builder import TopologyBuilder
+from framework.frontends.dsl import GlobalStreamId, JavaBolt, JavaSpout, ShellBolt, ShellSpout, Topology
+from framework.frontends.streams import KeyedStream, StreamBuilder, TupleStream
+from framework.model.tables import Abort, SharedTable
+from framework.model.topology import Grouping, Stream
+from framework.operators.components import (
     APlus,
     BatchBolt,
     BatchingBolt,
@@ -24,9 +29,7 @@ from framework.components import (
     Watermark,
     WindowedBolt,
 )
-from framework.dsl import GlobalStreamId, JavaBolt, JavaSpout, ShellBolt, ShellSpout, Topology
-from framework.running import run, scale, suspend
-from framework.state import (
+from framework.operators.state import (
     AggregatingState,
     KeyValueState,
     ListState,
@@ -35,11 +38,8 @@ from framework.state import (
     TableState,
     ValueState,
 )
-from framework.streams import KeyedStream, StreamBuilder, TupleStream
-from framework.tables import Abort, SharedTable
-from framework.topology import Grouping, Stream
-from framework.windows import Count, Duration, KeyWindow, SideWindow, TupleWindow
-from framework.windows.joins import Band, Equal, SameWindow, Within
+from framework.operators.windows import Count, Duration, KeyWindow, SideWindow, TupleWindow
+from framework.operators.windows.joins import Band, Equal, SameWindow, Within
 
 __all__ = [
     "APlus",

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from framework.errors import ViperError
+from framework.model.errors import ViperError
 
 
 class JobError(ViperError, ValueError):

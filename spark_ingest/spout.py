@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
-from framework.components.partitioned import Block, Pace, PartitionedSpout, Watermark
-from framework.topology import Stream, unknown
+from framework.model.topology import Stream, unknown
+from framework.operators.components.partitioned import Block, Pace, PartitionedSpout, Watermark
 from spark_ingest.errors import JobError
 from spark_ingest.replaying.feed import Feed
 from spark_ingest.replaying.schemas import is_declared, stream_of

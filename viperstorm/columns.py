@@ -1,5 +1,5 @@
 """What is remembered of the keys of columns; see `viper.columns.running`. It wants pyarrow and NumPy."""
 
-from framework.columns import counted, exchanged
+from framework.model.columns import counted, exchanged
 
 __all__ = ["counted", "exchanged"]

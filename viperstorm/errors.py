@@ -1,6 +1,6 @@
-"""Every error that ViperStorm raises on purpose; `framework.errors` draws how they are related."""
+"""Every error that ViperStorm raises on purpose; `framework.model.errors` draws how they are related."""
 
-from framework.errors import (
+from framework.model.errors import (
     AnswerError,
     CheckpointError,
     ComponentError,

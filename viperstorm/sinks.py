@@ -1,4 +1,4 @@
-"""Bolts for the end of a topology; see `framework.sinks`."""
+"""Bolts for the end of a topology; see `framework.operators.sinks`."""
 
-from framework.sinks import *  # noqa: F403 - the same names as there
-from framework.sinks import __all__ as __all__
+from framework.operators.sinks import *  # noqa: F403 - the same names as there
+from framework.operators.sinks import __all__ as __all__

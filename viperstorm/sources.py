@@ -1,4 +1,4 @@
-"""Spouts that read files; see `framework.sources`."""
+"""Spouts that read files; see `framework.operators.sources`."""
 
-from framework.sources import *  # noqa: F403 - the same names as there
-from framework.sources import __all__ as __all__
+from framework.operators.sources import *  # noqa: F403 - the same names as there
+from framework.operators.sources import __all__ as __all__

@@ -31,10 +31,10 @@ from benchmarks.planner.candidates import DEFAULT, Target, candidates
 from benchmarks.planner.rates import Interval, Ratio, interval, ratio
 from benchmarks.planner.target_arguments import add_target, command_of, given_target
 from benchmarks.planner.warm import Candidate, Warm
-from framework.costs import Profile
-from framework.costs.file import ProfileFile, load, save
-from framework.optimizing import OPTIMIZERS
-from framework.profiling import Profiler, Sample, deployments
+from framework.optimizer.costs import Profile
+from framework.optimizer.costs.file import ProfileFile, load, save
+from framework.optimizer.profiling import Profiler, Sample, deployments
+from framework.optimizer.search import OPTIMIZERS
 
 
 @dataclass(frozen=True)

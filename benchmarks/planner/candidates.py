@@ -11,12 +11,12 @@ from typing import Any
 
 from benchmarks.planner.fixed import always_far, never_far
 from benchmarks.planner.warm import Candidate
-from framework.config import resolve
-from framework.costs import Deployment, Profile, Shape, predict
-from framework.optimizing import OPTIMIZERS, Problem, Random
+from framework.model.config import resolve
+from framework.model.topology import Topology
+from framework.optimizer.costs import Deployment, Profile, Shape, predict
+from framework.optimizer.profiling import deployment_of, fixed_tasks, machine_of, shape_of
+from framework.optimizer.search import OPTIMIZERS, Problem, Random
 from framework.planning import Plan, make_plan
-from framework.profiling import deployment_of, fixed_tasks, machine_of, shape_of
-from framework.topology import Topology
 
 FOUND, DEFAULT = "found", "default"
 ALONE = "one task each, inline"

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from benchmarks.planner.applications import Application
-from framework.costs import Deployment
-from framework.optimizing import Found, Heuristics, Problem, Rlas
-from framework.optimizing.counts import Counts
-from framework.optimizing.parts import parts_of
-from framework.optimizing.placing import Placing
+from framework.optimizer.costs import Deployment
+from framework.optimizer.search import Found, Heuristics, Problem, Rlas
+from framework.optimizer.search.counts import Counts
+from framework.optimizer.search.parts import parts_of
+from framework.optimizer.search.placing import Placing
 
 NODES = 200
 """Of each search of RLAS."""

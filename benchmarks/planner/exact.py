@@ -18,8 +18,8 @@ from multiprocessing import Pool
 from statistics import geometric_mean, median
 
 from benchmarks.planner.comparing import SEARCHES
-from framework.costs import ComponentCost, Flow, Machine, Node, Profile, Shape, Spread, StreamCost
-from framework.optimizing import (
+from framework.optimizer.costs import ComponentCost, Flow, Machine, Node, Profile, Shape, Spread, StreamCost
+from framework.optimizer.search import (
     Exact,
     FirstFit,
     Local,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from framework.costs import ComponentCost, StreamCost
-from framework.optimizing import Problem
+from framework.optimizer.costs import ComponentCost, StreamCost
+from framework.optimizer.search import Problem
 
 
 def always_far(problem: Problem) -> Problem:

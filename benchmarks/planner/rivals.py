@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from benchmarks.planner.applications import Application, applications
 from benchmarks.planner.comparing import in_turns, random_plans
 from benchmarks.planner.fixed import always_far, never_far
-from framework.costs import Deployment
-from framework.optimizing import Problem, Rlas
+from framework.optimizer.costs import Deployment
+from framework.optimizer.search import Problem, Rlas
 
 RATIOS = (1, 3, 5, 10, 15)
 """Those of the paper's table 7."""

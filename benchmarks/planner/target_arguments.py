@@ -8,7 +8,7 @@ from pathlib import Path
 import yaml
 
 from benchmarks.planner.candidates import Target
-from framework.loading import load_any
+from framework.frontends.loading import load_any
 
 TARGET = str(Path(__file__).parents[2] / "topologies" / "wordcount.yaml")
 

@@ -14,8 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from framework.sinks import CountingSink
-from framework.topology import Topology
+from framework.model.topology import Topology
+from framework.operators.sinks import CountingSink
 
 TOPOLOGIES = str(Path(__file__).parents[2] / "topologies")
 sys.path.insert(0, TOPOLOGIES)

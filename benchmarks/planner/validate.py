@@ -27,12 +27,12 @@ from collections.abc import Sequence
 from benchmarks.planner.candidates import Target
 from benchmarks.planner.target_arguments import add_target, command_of, given_target
 from benchmarks.planner.warm import Warm
-from framework.costs import Deployment, Profile, Shape
+from framework.model.topology import Topology
+from framework.optimizer.costs import Deployment, Profile, Shape
+from framework.optimizer.profiling import Profiler, Sample, deployments, fit, machine_of
+from framework.optimizer.profiling.accuracy import Comparison, compared, percentile
+from framework.optimizer.profiling.alone import OF_PARTS, Alone
 from framework.planning import Plan
-from framework.profiling import Profiler, Sample, deployments, fit, machine_of
-from framework.profiling.accuracy import Comparison, compared, percentile
-from framework.profiling.alone import OF_PARTS, Alone
-from framework.topology import Topology
 
 FEW = (1, 2, 4)
 """Plans that profiles are fitted to where it is asked what a first guess is good for."""

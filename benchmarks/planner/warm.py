@@ -26,10 +26,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from framework.checkpoints.control import SOCKET, ask
-from framework.costs import Deployment
-from framework.errors import SuspendError
-from framework.profiling import Profiler, RunFailed, Sample, options_of, sample_of
+from framework.model.errors import SuspendError
+from framework.optimizer.costs import Deployment
+from framework.optimizer.profiling import Profiler, RunFailed, Sample, options_of, sample_of
+from framework.runtime.durability.checkpoints.control import SOCKET, ask
 
 POLL_S = 0.02
 """Seconds between two looks whether a run has begun."""
@@ -110,7 +110,7 @@ class Moment:
 
     Args:
         at_s: monotonic time, in seconds.
-        statistics: as `framework.runtime.metrics.statistics.RunStatistics` has them, as JSON.
+        statistics: as `framework.runtime.observation.statistics.RunStatistics` has them, as JSON.
     """
 
     at_s: float

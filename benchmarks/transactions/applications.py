@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any, ClassVar, cast
 
 from benchmarks.running import in_turn, printed_by, run_with
-from framework.components import BatchBolt, Rows
-from framework.sinks import Sink
-from framework.topology import Stream, Topology
+from framework.model.topology import Stream, Topology
+from framework.operators.components import BatchBolt, Rows
+from framework.operators.sinks import Sink
 
 FOLDER = Path(__file__).parents[2] / "topologies"
 

@@ -33,7 +33,7 @@ from typing import Any
 from benchmarks.running import run_with
 from benchmarks.transactions.delays import Delays, percentiles, save, table
 from framework import Spout
-from framework.sinks import Sink
+from framework.operators.sinks import Sink
 
 REPOSITORY = Path(__file__).parents[2]
 PLACES: Mapping[str, tuple[int, Mapping[str, Any]]] = {

@@ -15,10 +15,10 @@ from framework.cli.messages import problem_lines
 from framework.cli.opening import Opened, open_target, settings_of
 from framework.cli.parameters import complete_key, complete_target
 from framework.cli.table import table
-from framework.prints import prints_to_stderr
+from framework.common.prints import prints_to_stderr
 
 if TYPE_CHECKING:
-    from framework.config import Settings
+    from framework.model.config import Settings
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -54,7 +54,7 @@ def show(ctx: click.Context, words: tuple[str, ...], choices: Choices, as_json: 
 
 def _is_target(word: str) -> bool:
     """Whether a word names a topology rather than keys: it has the form of one, or is in ``topologies/``."""
-    from framework.loading.target import SUFFIXES, named_file
+    from framework.frontends.loading.target import SUFFIXES, named_file
 
     return word.endswith(SUFFIXES) or ":" in word or "/" in word or named_file(word) is not None
 
@@ -67,7 +67,7 @@ def _without_target(choices: Choices) -> Opened:
 def _matching(settings: Settings, parts: Sequence[str]) -> list[str]:
     for part in parts:
         if not any(part in key for key in settings):
-            from framework.topology import did_you_mean
+            from framework.model.topology import did_you_mean
 
             raise click.UsageError(f"no configuration key contains {part!r}{did_you_mean(part, settings)}")
     return [key for key in sorted(settings) if not parts or any(part in key for part in parts)]

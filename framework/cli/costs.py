@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from framework.costs import Profile, Shape
-    from framework.optimizing import Found, Problem
+    from framework.optimizer.costs import Profile, Shape
+    from framework.optimizer.search import Found, Problem
     from framework.planning import Plan
 
 OPTIMIZERS = ("best", "exact", "local", "counts", "rlas", "round-robin", "first-fit", "random")
@@ -85,10 +85,10 @@ def show_costs(plan: Plan, costs: Costs, workers: int | str | None, *, as_json: 
         ProfileError: the file is no profile.
         CannotBeModelled: there is no model of the topology's costs.
     """
-    from framework.optimizing import OPTIMIZERS as KNOWN
-    from framework.optimizing.telling import as_json as told
-    from framework.optimizing.telling import as_mermaid, in_words
-    from framework.profiling import options_of
+    from framework.optimizer.profiling import options_of
+    from framework.optimizer.search import OPTIMIZERS as KNOWN
+    from framework.optimizer.search.telling import as_json as told
+    from framework.optimizer.search.telling import as_mermaid, in_words
 
     problem = _problem(plan, costs, workers)
     found = KNOWN[costs.optimizer].best(problem) if costs.optimizer else _as_configured(plan, problem)
@@ -110,12 +110,12 @@ def show_costs(plan: Plan, costs: Costs, workers: int | str | None, *, as_json: 
 
 
 def _problem(plan: Plan, costs: Costs, workers: int | str | None) -> Problem:
-    from framework.costs.file import load
-    from framework.errors import ProfileError
-    from framework.optimizing import Problem
-    from framework.profiling import deployment_of, fixed_tasks, machine_of, shape_of
-    from framework.topology import Place
-    from framework.topology import Problem as Mistake
+    from framework.model.errors import ProfileError
+    from framework.model.topology import Place
+    from framework.model.topology import Problem as Mistake
+    from framework.optimizer.costs.file import load
+    from framework.optimizer.profiling import deployment_of, fixed_tasks, machine_of, shape_of
+    from framework.optimizer.search import Problem
 
     assert costs.profile is not None, "predictions are by a profile"
     cores = costs.cores or len(os.sched_getaffinity(0))
@@ -140,10 +140,10 @@ def _missing(shape: Shape, profile: Profile) -> Iterator[str]:
 
 
 def _as_configured(plan: Plan, problem: Problem) -> Found:
-    from framework.costs import Machine
-    from framework.optimizing import Found, bound
-    from framework.optimizing import Problem as Problem_
-    from framework.profiling import deployment_of
+    from framework.optimizer.costs import Machine
+    from framework.optimizer.profiling import deployment_of
+    from framework.optimizer.search import Found, bound
+    from framework.optimizer.search import Problem as Problem_
 
     deployment = deployment_of(plan)
     places = max(len(deployment.places_used()), len(problem.machine.places))

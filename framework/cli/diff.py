@@ -11,7 +11,7 @@ import click
 
 from framework.cli.exit_codes import ExitCode
 from framework.cli.messages import note
-from framework.prints import prints_to_stderr
+from framework.common.prints import prints_to_stderr
 
 if TYPE_CHECKING:
     from framework.recording import Recording
@@ -44,7 +44,7 @@ def diff(
     are trusted like programs.
     """
     from framework.cli.difference import Shown, as_object, lines
-    from framework.importing import importable
+    from framework.model.importing import importable
     from framework.recording import Recording, RecordingError
     from framework.recording.comparing import check_comparable, compare, first_difference
 
@@ -73,7 +73,7 @@ def _chosen(
     Raises:
         click.UsageError: there is nothing of that name in both, or nothing at all.
     """
-    from framework.topology import Role, unknown
+    from framework.model.topology import Role, unknown
 
     common = [pair for pair in _streams(a) if pair in _streams(b)]
     for option, index, names in (("--component", 0, components), ("--stream", 1, streams)):

@@ -8,9 +8,9 @@ from typing import Any
 
 from framework.cli.messages import counted
 from framework.cli.table import table
+from framework.model.topology import Role
 from framework.recording import Hop, Recorded, Recording
 from framework.recording.comparing import Ancestor, Difference, StreamComparison, ancestors
-from framework.topology import Role
 from viper.position import LEAST, Position
 
 LONGEST_VALUES = 1000

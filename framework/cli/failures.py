@@ -16,7 +16,7 @@ from framework.cli.exit_codes import ExitCode
 from framework.cli.messages import error_line, failure, problem_lines, warning_line
 from framework.cli.plugins import PluginGroup
 from framework.cli.program import as_a_program
-from framework.errors import (
+from framework.model.errors import (
     ComponentError,
     InternalError,
     NoRoomError,
@@ -24,7 +24,7 @@ from framework.errors import (
     ViperError,
     has_no_room,
 )
-from framework.tracebacks import name_of, of_user_code
+from framework.model.tracebacks import name_of, of_user_code
 
 TRACEBACKS = "framework.cli.tracebacks"
 """The key in a context's `meta` that says whether errors come with a traceback."""

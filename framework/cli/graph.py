@@ -9,7 +9,7 @@ import click
 from framework.cli.choices import Choices, with_choices
 from framework.cli.opening import accepted, chosen, open_target
 from framework.cli.parameters import target_argument
-from framework.prints import prints_to_stderr
+from framework.common.prints import prints_to_stderr
 
 FORMATS = ("mermaid", "dot", "json", "svg")
 
@@ -27,7 +27,7 @@ def graph(target: str | None, choices: Choices, form: str, output: IO[str]) -> N
     Spouts are round, bolts are boxes; shell and Java components have shapes of their own. Edges that close
     a cycle are dashed. SVG needs Graphviz.
     """
-    from framework import render
+    from framework.model import render
 
     draw = {
         "mermaid": render.to_mermaid,

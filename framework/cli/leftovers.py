@@ -79,7 +79,7 @@ def _processes() -> list[BaseProcess]:
 
 
 def _of_thread(thread: threading.Thread) -> str:
-    from framework.log import starter_of
+    from framework.operators.log import starter_of
 
     origin = starter_of(thread)
     of = f" of component {origin.component!r}, task {origin.task}," if origin else ""

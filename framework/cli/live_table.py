@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from framework.cli.table import table
 
 if TYPE_CHECKING:
-    from framework.observing import ComponentRates, ComponentSnapshot, RunSnapshot
+    from framework.runtime.observation import ComponentRates, ComponentSnapshot, RunSnapshot
 
 PERIOD_S = 0.5
 """Seconds between two tables: numbers that change faster cannot be read."""
@@ -35,7 +35,7 @@ class LiveTable:
     """
 
     def __init__(self, look: Callable[[], RunSnapshot]) -> None:
-        from framework.observing import Recent
+        from framework.runtime.observation import Recent
 
         self._look = look
         self._recent = Recent()
@@ -67,7 +67,7 @@ def live_lines(
         width: columns of text that there is room for; columns of the table that do not fit are left out.
         height: lines that there is room for; the components at the end are only counted.
     """
-    from framework.observing import bottleneck
+    from framework.runtime.observation import bottleneck
 
     components = list(snapshot.components)
     held = bottleneck(snapshot, rates)

@@ -12,8 +12,8 @@ from typing import TextIO, cast
 import click
 
 from framework.cli.messages import note
-from framework.components.levels import LEVELS
-from framework.log import FORMS, Counting, Limits, LogForm
+from framework.operators.components.levels import LEVELS
+from framework.operators.log import FORMS, Counting, Limits, LogForm
 
 _COLOURS = {logging.WARNING: "yellow", logging.ERROR: "red", logging.CRITICAL: "red"}
 

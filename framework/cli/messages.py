@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from framework.tracebacks import name_of
+from framework.model.tracebacks import name_of
 
 if TYPE_CHECKING:
-    from framework.topology import Problem
+    from framework.model.topology import Problem
 
 AS_JSON = "framework.cli.as_json"
 """The key in a context's `meta` that says whether each line on stderr is a JSON object, as in the log."""
@@ -67,7 +67,7 @@ def _said_as_json(level: str, message: str, **more: Any) -> bool:
     context = click.get_current_context(silent=True)
     if context is None or not context.meta.get(AS_JSON):
         return False
-    from framework.log.forms import json_line
+    from framework.operators.log.forms import json_line
 
     click.echo(json_line(level, "viperstorm.cli", message, **more), err=True)
     return True

@@ -14,8 +14,8 @@ from framework.cli.choices import Choices
 from framework.cli.messages import problem_lines
 
 if TYPE_CHECKING:
-    from framework.config import Settings
-    from framework.topology import Problem, Topology
+    from framework.model.config import Settings
+    from framework.model.topology import Problem, Topology
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,9 @@ class Opened:
 
 def open_target(target: str, choices: Choices) -> Opened:
     """Load, configure and validate a target; the result holds every problem."""
-    from framework.loading import load
-    from framework.loading.target import configured
-    from framework.validation import validate
+    from framework.frontends.loading import load
+    from framework.frontends.loading.target import configured
+    from framework.planning.validation import validate
 
     loaded = load(
         configured(target, choices.files),
@@ -57,7 +57,7 @@ def open_target(target: str, choices: Choices) -> Opened:
 
 def settings_of(topology: Topology | None, choices: Choices) -> tuple[Settings, list[Problem]]:
     """The configuration, and what is wrong with it."""
-    from framework.config import project_files, resolve
+    from framework.model.config import project_files, resolve
 
     return resolve(
         topology,
@@ -78,7 +78,7 @@ def accepted(opened: Opened, *, to_run: bool = False) -> Topology:
     Raises:
         TopologyError: it cannot.
     """
-    from framework.errors import TopologyError
+    from framework.model.errors import TopologyError
 
     problems = [*opened.problems, *(_about_running(opened) if to_run else ())]
     if opened.topology is None or not all(problem.warning for problem in problems):
@@ -88,7 +88,7 @@ def accepted(opened: Opened, *, to_run: bool = False) -> Topology:
 
 
 def _about_running(opened: Opened) -> list[Problem]:
-    from framework.validation import check_isolation, check_runnable
+    from framework.planning.validation import check_isolation, check_runnable
 
     if opened.topology is None:
         return []
@@ -117,7 +117,7 @@ def topologies_here() -> list[str]:
     Raises:
         click.UsageError: there are none.
     """
-    from framework.loading.target import project_files, topology_folders
+    from framework.frontends.loading.target import project_files, topology_folders
 
     found = [str(file) for file in project_files()]
     if not found:
@@ -129,6 +129,6 @@ def topologies_here() -> list[str]:
 def _substitutions(properties: Path | None) -> Mapping[str, str]:
     if properties is None:
         return {}
-    from framework.flux import read_properties
+    from framework.frontends.flux import read_properties
 
     return read_properties(properties)

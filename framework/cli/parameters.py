@@ -13,7 +13,7 @@ from click.shell_completion import CompletionItem
 
 def complete_target(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Topology files, and folders, below what was typed."""
-    from framework.loading.target import SUFFIXES
+    from framework.frontends.loading.target import SUFFIXES
 
     folder, slash, start = incomplete.rpartition("/")
     found = sorted(Path(folder + slash or ".").glob(f"{start}*"))
@@ -24,7 +24,7 @@ def complete_target(ctx: click.Context, param: click.Parameter, incomplete: str)
 
 def complete_key(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The configuration keys that begin with what was typed."""
-    from framework.config import KEYS
+    from framework.model.config import KEYS
 
     return [CompletionItem(k.name, help=k.meaning) for k in KEYS.values() if k.name.startswith(incomplete)]
 
@@ -36,8 +36,8 @@ def complete_option(ctx: click.Context, param: click.Parameter, incomplete: str)
 
 def complete_run(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The ids and topologies of the runs that go on, and folders."""
-    from framework.errors import ViperError
-    from framework.registry import KnownRun, known_runs
+    from framework.model.errors import ViperError
+    from framework.runtime.registry import KnownRun, known_runs
 
     runs: Sequence[KnownRun] = ()
     with suppress(OSError, ViperError):  # a shell has no use for errors
@@ -49,8 +49,8 @@ def complete_run(ctx: click.Context, param: click.Parameter, incomplete: str) ->
 
 def parse_options(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> Mapping[str, Any]:
     """``key=value`` each, the value in YAML."""
-    from framework.config import parse_option
-    from framework.errors import ConfigError
+    from framework.model.config import parse_option
+    from framework.model.errors import ConfigError
 
     try:
         return dict(map(parse_option, values))
@@ -126,7 +126,7 @@ workers_option = click.option(
 
 
 def run_argument(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the argument ``run``, which `framework.registry.control_of` finds the folder of."""
+    """Give a command the argument ``run``, which `framework.runtime.registry.control_of` finds the folder of."""
     return click.argument("run", shell_complete=complete_run)(command)
 
 

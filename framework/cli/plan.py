@@ -15,7 +15,7 @@ from framework.cli.messages import counted
 from framework.cli.opening import accepted, chosen, open_target
 from framework.cli.parameters import target_argument, worker_option, workers_option
 from framework.cli.table import table
-from framework.prints import prints_to_stderr
+from framework.common.prints import prints_to_stderr
 
 if TYPE_CHECKING:
     from framework.planning import ComponentLevel, Plan, Subscription, TaskSpec
@@ -102,7 +102,7 @@ def _ids(tasks: Sequence[int]) -> str:
 
 
 def _streams(plan: Plan) -> Sequence[str]:
-    from framework.render import in_words
+    from framework.model.render import in_words
 
     rows = [
         (
@@ -122,10 +122,10 @@ def _joins(plan: Plan) -> Sequence[str]:
 
 def _joining(plan: Plan) -> list[dict[str, str]]:
     """The joins, each with how it finds what belongs together."""
-    from framework.instantiate import Beans
-    from framework.topology import PythonImplementation
-    from framework.windows.joins import Origin, told
-    from framework.windows.spec import JOIN_HOW
+    from framework.model.instantiate import Beans
+    from framework.model.topology import PythonImplementation
+    from framework.operators.windows.joins import Origin, told
+    from framework.operators.windows.spec import JOIN_HOW
 
     found = []
     for name in [name for name, traits in plan.traits.items() if traits.joins]:

@@ -15,15 +15,15 @@ from framework.cli.messages import note
 from framework.cli.opening import accepted, chosen, open_target, settings_of
 from framework.cli.parameters import target_argument
 from framework.cli.table import table
-from framework.prints import prints_to_stderr
+from framework.common.prints import prints_to_stderr
 
 if TYPE_CHECKING:
-    from framework.costs import Profile, Shape
-    from framework.costs.machine import Machine
+    from framework.model.topology import Topology
+    from framework.optimizer.costs import Profile, Shape
+    from framework.optimizer.costs.machine import Machine
+    from framework.optimizer.profiling import Profiler, Profiling
+    from framework.optimizer.profiling.alone import Alone
     from framework.planning import Plan
-    from framework.profiling import Profiler, Profiling
-    from framework.profiling.alone import Alone
-    from framework.topology import Topology
 
 
 @click.command()
@@ -84,12 +84,12 @@ def profile(
     TARGET is run several times, in different plans, with its own spouts and sinks: files and tables are
     written each time. What sinks print is dropped. Each component is run alone first, for a guess.
     """
-    from framework.costs import Profile
-    from framework.costs.file import ProfileFile, save
+    from framework.optimizer.costs import Profile
+    from framework.optimizer.costs.file import ProfileFile, save
+    from framework.optimizer.profiling import Profiler, deployments, machine_of, shape_of
+    from framework.optimizer.profiling.hardware import hardware
+    from framework.optimizer.profiling.shapes import fixed_tasks
     from framework.planning import make_plan
-    from framework.profiling import Profiler, deployments, machine_of, shape_of
-    from framework.profiling.hardware import hardware
-    from framework.profiling.shapes import fixed_tasks
 
     target, choices = chosen(target, choices)
     with prints_to_stderr():
@@ -107,9 +107,9 @@ def profile(
 
 def _alone(topology: Topology, whole: Profiler, choices: Choices) -> Alone:
     """What measures the components of a topology one by one."""
-    from framework.errors import TopologyError
+    from framework.model.errors import TopologyError
+    from framework.optimizer.profiling.alone import OF_PARTS, Alone
     from framework.planning import make_plan
-    from framework.profiling.alone import OF_PARTS, Alone
 
     # What loads and chooses the target does not concern the files that take its place.
     choices = replace(choices, name=None, properties=None, strict_flux=False).also(OF_PARTS)
@@ -142,13 +142,13 @@ def _arguments(choices: Choices) -> Iterator[str]:
 
 def _rounded(profile: Profile) -> Profile:
     """The profile in six digits, which is more than anybody can measure."""
-    from framework.profiling.rounding import rounded
+    from framework.optimizer.profiling.rounding import rounded
 
     return rounded(profile, 6)
 
 
 def _lines(shape: Shape, done: Profiling, machine: Machine, alone: Profile) -> Iterator[str]:
-    from framework.profiling.accuracy import compared, percentile
+    from framework.optimizer.profiling.accuracy import compared, percentile
 
     found = done.fitted.profile
     head = ("component", "ns", "alone", "stream", "tuples out", "bytes", "encode ns", "decode ns")

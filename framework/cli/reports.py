@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def report_json(report: RunReport) -> str:
     """A JSON object with the report's fields, and the rate; results that are no JSON are shown as text."""
-    from framework.runtime.positions.offsets import checksum
+    from framework.runtime.order.positions.offsets import checksum
 
     told = {**asdict(replace(report, shared=None)), "rate": report.rate, "lost": report.lost}
     told["again"] = report.again

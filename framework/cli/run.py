@@ -26,19 +26,19 @@ from framework.cli.statistics import statistics_lines
 from framework.cli.summary import summary_lines
 from framework.cli.trace import MOST_TREES, Trace, Wanted, parse_wanted
 from framework.cli.ui import WebView, listen_option, web_view
-from framework.components.levels import LEVELS
-from framework.errors import ViperError
-from framework.log import LogForm, limits_of, log_level
-from framework.prints import prints_to_stderr
+from framework.common.prints import prints_to_stderr
+from framework.model.errors import ViperError
+from framework.operators.components.levels import LEVELS
+from framework.operators.log import LogForm, limits_of, log_level
 
 TABLE_FROM_S = 1.0
 """Seconds after which a run shows a table."""
 
 if TYPE_CHECKING:
-    from framework.config import Settings
+    from framework.model.config import Settings
+    from framework.model.topology import Topology
     from framework.planning import Plan
     from framework.runtime import Progress, RunReport, StopSignal
-    from framework.topology import Topology
     from framework.web.address import Address
 
 
@@ -202,8 +202,8 @@ def run(
     drains: spouts stop, and what is in flight is finished. With --resume it suspends. The second one stops
     at once.
     """
-    from framework.checkpoints.last_run import reason_against_resuming
     from framework.planning import make_plan
+    from framework.runtime.durability.checkpoints.last_run import reason_against_resuming
 
     if resume and (reason := reason_against_resuming(checkpoints, start, rename, max_tuples)):
         raise click.UsageError(reason)
@@ -264,7 +264,7 @@ def _time_of(replay: Path | None) -> Mapping[str, Any]:
 
 def _as_programs(opened: Opened) -> Opened:
     """The same with Python components as programs; a warning for each that is none."""
-    from framework.multilang.as_programs import as_programs
+    from framework.frontends.multilang.as_programs import as_programs
 
     if opened.topology is None or opened.errors:
         return opened
@@ -274,8 +274,8 @@ def _as_programs(opened: Opened) -> Opened:
 
 def _printing(topology: Topology, printed: Sequence[str]) -> Topology:
     """The topology with a console for each stream that is to be printed."""
-    from framework.sinks import ConsoleSink
-    from framework.tap import tapped
+    from framework.operators.sinks import ConsoleSink
+    from framework.recording.tap import tapped
 
     for component, stream in dict.fromkeys(_stream_named(topology, name) for name in printed):
         topology = tapped(topology, component, ConsoleSink, stream, looks_on=True)
@@ -284,7 +284,7 @@ def _printing(topology: Topology, printed: Sequence[str]) -> Topology:
 
 def _stream_named(topology: Topology, name: str) -> tuple[str, str]:
     """Component and stream of ``COMPONENT[/STREAM]``; an id may hold a slash itself."""
-    from framework.topology import DEFAULT_STREAM
+    from framework.model.topology import DEFAULT_STREAM
 
     component, _, stream = name.rpartition("/")
     if not component or any(known.id == name for known in topology.components):
@@ -304,9 +304,9 @@ def _watched(
     **limits: Any,
 ) -> RunReport:
     """Run a plan with its progress and its log on stderr; where it fails, say what it has done so far."""
-    from framework.registry import registered
     from framework.runtime import Run, StopSignal
-    from framework.runtime.control.signals import active_by_signals
+    from framework.runtime.coordination.signals import active_by_signals
+    from framework.runtime.registry import registered
 
     animated = can_animate(sys.stderr) and form is LogForm.TEXT
     line, stop = ProgressLine(stderr_for_lines(form), animated=animated), StopSignal()
@@ -343,8 +343,8 @@ def _as_options(
 
 def _levels(plan: Plan, said: Mapping[str | None, int]) -> dict[str, int]:
     """The level of each component's logger, and of all others."""
-    from framework.components.component import LOGGER_PREFIX
-    from framework.topology import unknown
+    from framework.model.topology import unknown
+    from framework.operators.components.component import LOGGER_PREFIX
 
     for component in filter(None, said):
         if component not in plan.confs:

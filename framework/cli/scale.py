@@ -50,8 +50,8 @@ def scale(run: str, tasks: Mapping[str, Tasks]) -> None:
     when. Prints how many tasks each component has that can be scaled (viper.parallelism.max). Exit code 1 if
     there is no such run, 3 if one of the components cannot have such tasks; then all stay as they were.
     """
-    from framework.registry import control_of
-    from framework.running import scale as scale_run
+    from framework.api import scale as scale_run
+    from framework.runtime.registry import control_of
 
     for name, count in sorted(scale_run(control_of(run), tasks).items()):
         asked = tasks.get(name)

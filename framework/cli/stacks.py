@@ -23,8 +23,8 @@ def stacks(run: str, as_json: bool) -> None:
     own first one on, so that the last line is what it waits for. The others follow with what they wait for.
     The run goes on. Exit code 1 if there is no such run.
     """
-    from framework.registry import control_of
-    from framework.running import stacks as stacks_of
+    from framework.api import stacks as stacks_of
+    from framework.runtime.registry import control_of
 
     found = stacks_of(control_of(run))
     if as_json:

@@ -33,7 +33,7 @@ def staged() -> None:
 @_as_json
 def list_stages(path: Path, as_json: bool) -> None:
     """List the folders with staged rows at PATH, and beside the targets there; by default here."""
-    from framework.sinks.staged_rows import StagedRows, stages_in, told_rows
+    from framework.operators.sinks.staged_rows import StagedRows, stages_in, told_rows
 
     found = []
     for folder in stages_in(path):
@@ -64,8 +64,8 @@ def list_stages(path: Path, as_json: bool) -> None:
 @_as_json
 def show(folder: Path, limit: int, as_json: bool) -> None:
     """Show the rows in FOLDER, by their numbers."""
-    from framework.errors import SinkError
-    from framework.sinks.staged_rows import StagedRows
+    from framework.model.errors import SinkError
+    from framework.operators.sinks.staged_rows import StagedRows
 
     rows = StagedRows(folder)
     shown: list[tuple[int, Any]] = []
@@ -101,7 +101,7 @@ def aside(folder: Path, output: Path, numbers: tuple[int, ...]) -> None:
 
     The next run applies the others.
     """
-    from framework.sinks.staged_rows import StagedRows
+    from framework.operators.sinks.staged_rows import StagedRows
 
     rows = StagedRows(folder)
     if output.exists():

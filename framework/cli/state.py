@@ -16,8 +16,8 @@ from framework.cli.messages import note
 from framework.cli.table import table
 
 if TYPE_CHECKING:
-    from framework.checkpoints import Checkpoint
-    from framework.checkpoints.states import SavedState
+    from framework.runtime.durability.checkpoints import Checkpoint
+    from framework.runtime.durability.checkpoints.states import SavedState
 
 DIFFERENT = ExitCode.FAILED
 """The same code as that of diff(1)."""
@@ -43,7 +43,7 @@ def state() -> None:
 @_as_json
 def list_states(path: Path, as_json: bool) -> None:
     """List the checkpoints in a folder, and the states in the last one; or those in one checkpoint."""
-    from framework.checkpoints import CheckpointFolder, folder_of, found_at
+    from framework.runtime.durability.checkpoints import CheckpointFolder, folder_of, found_at
 
     found = found_at(path)
     folder = CheckpointFolder(path)
@@ -67,7 +67,7 @@ def list_states(path: Path, as_json: bool) -> None:
 @_as_json
 def show(path: Path, name: str, key: str | None, limit: int, as_json: bool) -> None:
     """Show the keys of a state with their values."""
-    from framework.checkpoints import found_at
+    from framework.runtime.durability.checkpoints import found_at
 
     rows = _rows(found_at(path), name)
     chosen = rows if key is None else (row for row in rows if key in (_json(row[0]), str(row[0])))
@@ -87,7 +87,7 @@ def show(path: Path, name: str, key: str | None, limit: int, as_json: bool) -> N
 @click.option("-O", "--output", type=click.File("w"), default="-", help="The file to write; stdout for -.")
 def export(path: Path, name: str, output: Any) -> None:
     """Write a state as JSON lines, each with a key and its value, in the order of the checkpoint."""
-    from framework.checkpoints import found_at
+    from framework.runtime.durability.checkpoints import found_at
 
     for row in _rows(found_at(path), name):
         output.write(json_text(_row(*row), default=repr) + "\n")
@@ -103,7 +103,7 @@ def diff(ctx: click.Context, a: Path, b: Path, as_json: bool) -> None:
 
     Exit code 0 if there is no difference, 1 if there is one.
     """
-    from framework.checkpoints import found_at
+    from framework.runtime.durability.checkpoints import found_at
 
     compared = list(_compared(found_at(a), found_at(b)))
     if as_json:
@@ -159,8 +159,8 @@ def _rows(checkpoint: Checkpoint, name: str) -> Iterator[tuple[Any, Any]]:
     Raises:
         click.UsageError: there is none of that name.
     """
-    from framework.checkpoints.rows import rows_of
-    from framework.topology import unknown
+    from framework.model.topology import unknown
+    from framework.runtime.durability.checkpoints.rows import rows_of
 
     for found in _states(checkpoint):
         if found.name == name:
@@ -169,7 +169,7 @@ def _rows(checkpoint: Checkpoint, name: str) -> Iterator[tuple[Any, Any]]:
 
 
 def _states(checkpoint: Checkpoint) -> list[SavedState]:
-    from framework.checkpoints.states import states_in
+    from framework.runtime.durability.checkpoints.states import states_in
 
     return states_in(checkpoint.content["states"])
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from framework.cli.table import table
 
 if TYPE_CHECKING:
-    from framework.observing import MeasuredTask
     from framework.runtime import RunStatistics
-    from framework.runtime.metrics.statistics import ChannelStatistics
+    from framework.runtime.observation import MeasuredTask
+    from framework.runtime.observation.statistics import ChannelStatistics
 
 
 _CHANNELS = (

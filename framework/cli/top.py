@@ -18,7 +18,7 @@ from framework.cli.parameters import run_argument
 from framework.cli.progress import StatusLine, can_animate
 
 if TYPE_CHECKING:
-    from framework.observing import ComponentRates, RunSnapshot
+    from framework.runtime.observation import ComponentRates, RunSnapshot
 
 
 @click.command()
@@ -42,7 +42,7 @@ def top(run: str, as_json: bool, interval_s: float, looks: int | None) -> None:
     table refreshes, and the last one stays; elsewhere one is printed after the second look, and that is all.
     With --looks 1 it has averages since the beginning. Exit code 1 if there is no such run.
     """
-    from framework.registry import control_of
+    from framework.runtime.registry import control_of
 
     control = control_of(run)
     once = _Once()
@@ -79,8 +79,8 @@ def looked_at(control: Path) -> RunSnapshot:
         SuspendError: none is, or it ends just now.
         ViperError: it is of another version.
     """
-    from framework.checkpoints.control import SOCKET, ask, nobody_at
-    from framework.observing import RunSnapshot
+    from framework.runtime.durability.checkpoints.control import SOCKET, ask, nobody_at
+    from framework.runtime.observation import RunSnapshot
 
     if not (control / SOCKET).exists():  # who asks holds the folder's lock for a moment, which a run wants
         raise nobody_at(control)
@@ -107,7 +107,7 @@ def watch(
     Raises:
         SuspendError: there was none at the first look.
     """
-    from framework.errors import SuspendError
+    from framework.model.errors import SuspendError
 
     show(look())
     done = 1
@@ -130,7 +130,7 @@ class _Screen:
     """A table that refreshes."""
 
     def __init__(self, line: StatusLine) -> None:
-        from framework.observing import Recent
+        from framework.runtime.observation import Recent
 
         self._line = line
         self._recent = Recent()
@@ -145,7 +145,7 @@ class _Once:
     """A table of the last look, which is printed once."""
 
     def __init__(self) -> None:
-        from framework.observing import Recent
+        from framework.runtime.observation import Recent
 
         self._recent = Recent()
         self._snapshots: list[RunSnapshot] = []
@@ -158,7 +158,7 @@ class _Once:
 
     def print(self) -> None:
         """Print the table; from a single look it has averages since the beginning, and says so."""
-        from framework.observing import rates_since_beginning
+        from framework.runtime.observation import rates_since_beginning
 
         for snapshot in self._snapshots:
             rates, told = self._rates, ""

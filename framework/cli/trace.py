@@ -14,8 +14,8 @@ import click
 from framework.cli.messages import counted, note
 
 if TYPE_CHECKING:
+    from framework.model.topology import Topology
     from framework.recording.trees import TreeNode
-    from framework.topology import Topology
 
 MOST_TREES: Final = 10
 """Trees that are shown, unless the command line says otherwise."""
@@ -67,7 +67,7 @@ class Trace:
         Raises:
             click.UsageError: there is no such field.
         """
-        from framework.topology import unknown
+        from framework.model.topology import unknown
 
         known = {
             name for c in topology.components for stream in c.outputs or () for name in stream.fields or ()
@@ -100,7 +100,7 @@ class Trace:
                 self._tell(recorded)
 
     def _tell(self, recorded: Path) -> None:
-        from framework.errors import RecordingError
+        from framework.model.errors import RecordingError
 
         try:
             note("\n".join(self.lines(recorded)))
@@ -109,7 +109,7 @@ class Trace:
 
     def lines(self, recorded: Path) -> Iterator[str]:
         """The trees of the tuples that are followed, in the order of positions."""
-        from framework.importing import importable
+        from framework.model.importing import importable
         from framework.recording import Recording
         from framework.recording.trees import trees
 
@@ -149,7 +149,7 @@ def _stamp(path: Path | None) -> tuple[int, int] | None:
 
 
 def _named(node: TreeNode) -> str:
-    from framework.topology import DEFAULT_STREAM
+    from framework.model.topology import DEFAULT_STREAM
 
     return node.component if node.stream.name == DEFAULT_STREAM else f"{node.component}/{node.stream.name}"
 

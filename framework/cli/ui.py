@@ -14,7 +14,7 @@ import click
 
 from framework.cli.messages import note, warning_line
 from framework.cli.parameters import run_argument
-from framework.errors import ViperError
+from framework.model.errors import ViperError
 
 if TYPE_CHECKING:
     import socket
@@ -56,7 +56,7 @@ def ui(run: str, listen: Address | None) -> None:
     this machine can reach it (--listen 0.0.0.0:8080), they need the token in that address, or that of
     VIPERSTORM_UI_TOKEN. Exit code 1 if there is no such run.
     """
-    from framework.registry import control_of, known_runs
+    from framework.runtime.registry import control_of, known_runs
     from framework.web.address import Address, token_for, url_of
     from framework.web.serving import serve
 
@@ -96,7 +96,7 @@ class WebView:
         Raises:
             ViperError: there is none, as the run could not be registered.
         """
-        from framework.lifeline import ending_with_this_thread
+        from framework.common.lifeline import ending_with_this_thread
         from framework.web.address import TOKEN
 
         if control is None:

@@ -15,10 +15,10 @@ from framework.cli.exit_codes import ExitCode
 from framework.cli.messages import counted, note, problem_lines
 from framework.cli.opening import Opened, chosen, open_target, topologies_here
 from framework.cli.parameters import complete_target, parse_names
-from framework.prints import prints_to_stderr
+from framework.common.prints import prints_to_stderr
 
 if TYPE_CHECKING:
-    from framework.topology import Problem
+    from framework.model.topology import Problem
 
 
 @click.command()
@@ -112,8 +112,8 @@ class Asked:
 
 def _problems(opened: Opened, asked: Asked) -> list[Problem]:
     """The problems of a topology, of running it here, and of the run that is described."""
-    from framework.runtime.beginning import start_problems
-    from framework.validation import check_runnable
+    from framework.planning.validation import check_runnable
+    from framework.runtime.leading.beginning import start_problems
 
     topology, problems = opened.topology, [*opened.problems]
     unable = [] if topology is None else check_runnable(topology, here=False)
@@ -127,7 +127,7 @@ def _problems(opened: Opened, asked: Asked) -> list[Problem]:
 
 def _guarantees(opened: Opened) -> list[str]:
     """What is promised to its spouts, if it has no errors."""
-    from framework.validation import guarantees
+    from framework.planning.validation import guarantees
 
     if opened.topology is None or opened.errors:
         return []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from dataclasses import replace
 
-from framework.config import Settings
+from framework.model.config import Settings
 from framework.planning.placement import Placement, WorkerKind
 from framework.planning.plan import Channel
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from framework.model.topology import ComponentSpec, Problem, Topology
+from framework.model.topology.graph import feedback_edges
+from framework.operators.state import BatchState
 from framework.planning.recovery import offset_problems
-from framework.state import BatchState
-from framework.topology import ComponentSpec, Problem, Topology
-from framework.topology.graph import feedback_edges
-from framework.traits import Batching, Traits
+from framework.planning.traits import Batching, Traits
 
 Confs = Mapping[str, Mapping[str, Any]]
 """Each component's resolved configuration, by id."""
@@ -50,7 +50,7 @@ def _unfit_spout(spout: ComponentSpec, conf: Mapping[str, Any], traits: Traits) 
     if traits.is_class_known and not (traits.partitioned or traits.seekable):
         yield (
             f"spout {spout.id!r} cannot say where it is: define offset and seek (SeekableSpout), or let it "
-            "bring partitions (PartitionedSpout), as those of framework.sources do"
+            "bring partitions (PartitionedSpout), as those of framework.operators.sources do"
         )
     elif traits.seekable:
         yield from (f"spout {spout.id!r}: {found}" for found in offset_problems(conf, traits))

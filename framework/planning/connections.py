@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from framework.model.topology import Role, Topology
+from framework.model.topology.graph import SYSTEM_PREFIX, feedback_edges, rings
 from framework.planning.copying import copies
 from framework.planning.plan import Channel, Subscription, TaskSpec
 from framework.planning.time_mode import TimeMode
-from framework.topology import Role, Topology
-from framework.topology.graph import SYSTEM_PREFIX, feedback_edges, rings
-from framework.traits import Batching, Traits
+from framework.planning.traits import Batching, Traits
 
 
 def make_subscriptions(topology: Topology) -> tuple[Subscription, ...]:

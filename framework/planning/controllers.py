@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from framework.controllers.making import make_controller
-from framework.errors import LoadError
+from framework.model.errors import LoadError
+from framework.model.topology import Problem, Topology, about
+from framework.operators.controllers.making import make_controller
 from framework.planning.scaling import MOST, Confs
-from framework.topology import Problem, Topology, about
 
 CONTROLLER = "viper.controller"
 """The key that names a bolt's controller."""

@@ -6,9 +6,9 @@ stand apart. They then differ with the parallelism of the consumer, which withou
 
 from __future__ import annotations
 
-from framework.errors import LoadError
-from framework.importing import import_class
-from framework.topology import Grouping, GroupingKind, ObjectDef
+from framework.model.errors import LoadError
+from framework.model.importing import import_class
+from framework.model.topology import Grouping, GroupingKind, ObjectDef
 
 
 def copies(grouping: Grouping) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from framework.config import Settings
+from framework.model.config import Settings
 from framework.planning.placement import Placement
 from framework.planning.workers import usable_cores
 

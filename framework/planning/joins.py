@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from framework.model.topology import ComponentSpec, GroupingKind, Problem, Topology, about
+from framework.operators.windows.spec import JOIN_HOW
 from framework.planning.time_mode import TimeMode
-from framework.topology import ComponentSpec, GroupingKind, Problem, Topology, about
-from framework.traits import Traits
-from framework.windows.spec import JOIN_HOW
+from framework.planning.traits import Traits
 
 
 def join_problems(

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from framework.model.topology import Problem, Topology, about
+from framework.operators.windows.key_input import KEYS, MODE, InputMode, key_input_of
 from framework.planning.plan import Subscription
 from framework.planning.scaling import MOST
-from framework.topology import Problem, Topology, about
-from framework.traits import Traits
-from framework.windows.key_input import KEYS, MODE, InputMode, key_input_of
+from framework.planning.traits import Traits
 
 Confs = Mapping[str, Mapping[str, Any]]
 """Each component's resolved configuration, by id."""

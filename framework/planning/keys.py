@@ -6,11 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from framework.config import Settings
+from framework.model.config import Settings
+from framework.model.topology import (
+    ComponentSpec,
+    GroupingKind,
+    Input,
+    Problem,
+    Role,
+    Topology,
+    about,
+    unknown,
+)
+from framework.model.topology.graph import SYSTEM_PREFIX
 from framework.planning.plan import Subscription
-from framework.topology import ComponentSpec, GroupingKind, Input, Problem, Role, Topology, about, unknown
-from framework.topology.graph import SYSTEM_PREFIX
-from framework.traits import Traits
+from framework.planning.traits import Traits
 
 Confs = Mapping[str, Mapping[str, Any]]
 """Each component's resolved configuration, by id."""

@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from framework.topology import GroupingKind, Role, Topology
-from framework.topology.graph import depths
+from framework.model.topology import GroupingKind, Role, Topology
+from framework.model.topology.graph import depths
 from viper.position import Level, Position
 
 PATH_BITS = 128

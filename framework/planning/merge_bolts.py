@@ -13,11 +13,19 @@ import enum
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from framework.config import Settings, component_conf
+from framework.model.config import Settings, component_conf
+from framework.model.topology import (
+    ComponentSpec,
+    ObjectDef,
+    Problem,
+    PythonImplementation,
+    Role,
+    Topology,
+    about,
+)
 from framework.planning.placement import Executor, Placement
 from framework.planning.plan import Channel, Plan, TaskSpec
-from framework.topology import ComponentSpec, ObjectDef, Problem, PythonImplementation, Role, Topology, about
-from framework.traits import Traits
+from framework.planning.traits import Traits
 
 KEY = "viper.merge.layer"
 """The key that says which layer puts streams into one order."""
@@ -109,7 +117,7 @@ def _component(topology: Topology, bolt: str) -> ComponentSpec:
     known, name = {component.id for component in topology.components}, f"{bolt}.merge"
     while name in known:
         name += "_"
-    made = PythonImplementation(ObjectDef("framework.components.merge_bolt.MergeBolt"))
+    made = PythonImplementation(ObjectDef("framework.operators.components.merge_bolt.MergeBolt"))
     config = {"viper.stateless": True, "viper.blocking": False}
     return ComponentSpec(name, Role.BOLT, made, config=config)
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from framework.config import Settings
+from framework.model.config import Settings
+from framework.model.topology import GroupingKind, Topology
 from framework.planning.controllers import CONTROLLER
 from framework.planning.merge_bolts import MergeLayer
 from framework.planning.placement import WorkerKind
+from framework.planning.routing import MOST_CHOSEN
 from framework.planning.scaling import MOST, obstacles
+from framework.planning.traits import Traits
 from framework.planning.workers import is_auto, workers_of
-from framework.routing import MOST_CHOSEN
-from framework.topology import GroupingKind, Topology
-from framework.traits import Traits
 
 
 def movable_bolts(

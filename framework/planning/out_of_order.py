@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from framework.components import PartitionedSpout
-from framework.config import Settings, component_conf
-from framework.errors import LoadError
-from framework.importing import importable
-from framework.specs.late import LATE, with_late_stream
-from framework.topology import ComponentSpec, Topology
-from framework.traits import class_of
+from framework.model.config import Settings, component_conf
+from framework.model.errors import LoadError
+from framework.model.importing import importable
+from framework.model.specs.late import LATE, with_late_stream
+from framework.model.topology import ComponentSpec, Topology
+from framework.operators.components import PartitionedSpout
+from framework.planning.traits import class_of
 
 
 def holds_back(conf: Mapping[str, Any]) -> bool:

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from framework.model.tables import TableGroup
+from framework.model.topology import ComponentSpec, Grouping, GroupingKind, Role, Topology
+from framework.operators.windows.key_input import InputMode, KeyInput
 from framework.planning.evaluation import Evaluation
 from framework.planning.layout import Layout
 from framework.planning.placement import Placement
+from framework.planning.routing import TaskSet
 from framework.planning.time_mode import TimeMode
-from framework.routing import TaskSet
-from framework.tables import TableGroup
-from framework.topology import ComponentSpec, Grouping, GroupingKind, Role, Topology
-from framework.traits import Traits
-from framework.windows.key_input import InputMode, KeyInput
+from framework.planning.traits import Traits
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from framework.config import Settings, component_conf
-from framework.errors import InternalError, TopologyError
-from framework.importing import importable
+from framework.model.config import Settings, component_conf
+from framework.model.errors import InternalError, TopologyError
+from framework.model.importing import importable
+from framework.model.topology import ShellImplementation, Topology
 from framework.planning.chaining import with_chains
 from framework.planning.connections import (
     aligned_sources,
@@ -40,11 +41,10 @@ from framework.planning.strategy import (
     worker_kind,
 )
 from framework.planning.time_mode import choose_time, deadlock_problems, time_problems
+from framework.planning.traits import Batching, traits_of
 from framework.planning.transactions import table_groups, transaction_problems
 from framework.planning.windows import window_problems
 from framework.planning.workers import workers_of
-from framework.topology import ShellImplementation, Topology
-from framework.traits import Batching, traits_of
 
 
 def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None = None) -> Plan:

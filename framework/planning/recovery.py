@@ -9,13 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from framework.config import Settings
-from framework.errors import LoadError
-from framework.importing import import_class
-from framework.planning.placement import WorkerKind
-from framework.planning.plan import Plan
-from framework.planning.time_mode import TimeMode
-from framework.topology import (
+from framework.model.config import Settings
+from framework.model.errors import LoadError
+from framework.model.importing import import_class
+from framework.model.topology import (
     ComponentSpec,
     GroupingKind,
     ObjectDef,
@@ -25,8 +22,11 @@ from framework.topology import (
     Topology,
     about,
 )
-from framework.topology.graph import feedback_edges
-from framework.traits import Batching, Traits
+from framework.model.topology.graph import feedback_edges
+from framework.planning.placement import WorkerKind
+from framework.planning.plan import Plan
+from framework.planning.time_mode import TimeMode
+from framework.planning.traits import Batching, Traits
 
 _EXACT = "exact"
 """The value of ``viper.recovery`` with which the death of a worker process changes nothing."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from framework.config import Settings
+from framework.model.config import Settings
+from framework.model.topology import ComponentSpec, GroupingKind, Problem, Role, Topology, about
+from framework.model.topology.graph import SYSTEM_PREFIX
 from framework.planning.connections import cycles, make_subscriptions
-from framework.routing import TaskSet
-from framework.topology import ComponentSpec, GroupingKind, Problem, Role, Topology, about
-from framework.topology.graph import SYSTEM_PREFIX
-from framework.traits import Batching, Traits
+from framework.planning.routing import TaskSet
+from framework.planning.traits import Batching, Traits
 
 MOST = "viper.parallelism.max"
 """The key that says up to how many tasks a bolt can be scaled."""

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from framework.config import Settings, task_count
+from framework.model.config import Settings, task_count
+from framework.model.topology import ComponentSpec, Problem, Role, Topology, unknown
 from framework.planning.connections import cycles
 from framework.planning.placement import (
     Executor,
@@ -18,9 +19,8 @@ from framework.planning.placement import (
     make_placer,
 )
 from framework.planning.plan import Subscription, TaskSpec
+from framework.planning.traits import Traits
 from framework.planning.workers import workers_of
-from framework.topology import ComponentSpec, Problem, Role, Topology, unknown
-from framework.traits import Traits
 
 
 @dataclass(frozen=True, slots=True)

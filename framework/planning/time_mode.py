@@ -6,10 +6,10 @@ import enum
 from collections.abc import Mapping
 from typing import Any
 
-from framework.errors import LoadError
-from framework.topology import ComponentSpec, Problem, Topology, about
-from framework.traits import Batching, Traits
-from framework.windows.spec import GAP_MS, LENGTH_MS, SLIDE_MS
+from framework.model.errors import LoadError
+from framework.model.topology import ComponentSpec, Problem, Topology, about
+from framework.operators.windows.spec import GAP_MS, LENGTH_MS, SLIDE_MS
+from framework.planning.traits import Batching, Traits
 
 Confs = Mapping[str, Mapping[str, Any]]
 """Each component's resolved configuration, by id."""

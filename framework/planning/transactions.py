@@ -11,14 +11,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from framework import components
-from framework.config import Settings
+from framework.model.config import Settings
+from framework.model.tables import SharedTable, TableGroup
+from framework.model.topology import ComponentSpec, GroupingKind, Problem, Topology, about, unknown
+from framework.model.topology.graph import edges
+from framework.operators import components
 from framework.planning.connections import make_subscriptions
 from framework.planning.plan import Subscription
-from framework.tables import SharedTable, TableGroup
-from framework.topology import ComponentSpec, GroupingKind, Problem, Topology, about, unknown
-from framework.topology.graph import edges
-from framework.traits import Batching, Traits, held_class
+from framework.planning.traits import Batching, Traits, held_class
 
 
 def table_groups(topology: Topology, traits: Mapping[str, Traits]) -> tuple[TableGroup, ...]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from framework.errors import ConfigError
+from framework.model.errors import ConfigError
+from framework.model.topology import ComponentSpec, Problem, Role, Topology, about, unknown
+from framework.model.topology.graph import SYSTEM_PREFIX
+from framework.operators.windows import WindowSpec, spec_in
+from framework.operators.windows.spec import LAG_MS, LATE_STREAM, LATENESS_MS, TIME_FIELD, WATERMARK_MS
 from framework.planning.time_mode import TimeMode
-from framework.topology import ComponentSpec, Problem, Role, Topology, about, unknown
-from framework.topology.graph import SYSTEM_PREFIX
-from framework.traits import Traits
-from framework.windows import WindowSpec, spec_in
-from framework.windows.spec import LAG_MS, LATE_STREAM, LATENESS_MS, TIME_FIELD, WATERMARK_MS
+from framework.planning.traits import Traits
 
 Confs = Mapping[str, Mapping[str, Any]]
 """Each component's resolved configuration, by id."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from framework.config import AUTO_WORKERS, Settings
+from framework.model.config import AUTO_WORKERS, Settings
 
 
 def usable_cores() -> int:

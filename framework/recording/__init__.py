@@ -1,6 +1,6 @@
 """Recordings of runs: written while a topology runs, replayed as its input, compared with each other."""
 
-from framework.errors import RecordingError
+from framework.model.errors import RecordingError
 from framework.recording.ancestry import Hop, line_of_descent
 from framework.recording.header import Header
 from framework.recording.reading import Recorded, Recording

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from framework.errors import RecordingError
+from framework.model.errors import RecordingError
 from framework.recording.ancestry import Hop, line_of_descent
 from framework.recording.equality import same
 from framework.recording.header import Header

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from framework.errors import RecordingError
+from framework.model.errors import RecordingError
+from framework.model.topology import Role, Stream
 from framework.planning import ComponentLevel, Plan, TimeMode
-from framework.topology import Role, Stream
 from framework.version import VERSION
 
 FORMAT = "viperstorm recording"

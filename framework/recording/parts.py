@@ -24,7 +24,7 @@ from pathlib import Path
 from struct import Struct
 from typing import Any, BinaryIO, NamedTuple
 
-from framework.errors import RecordingError
+from framework.model.errors import RecordingError
 from framework.recording.ticks import Tick, TickKind
 from viper.position import Position, Positions
 

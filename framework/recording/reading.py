@@ -11,7 +11,8 @@ from operator import itemgetter
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from framework.errors import RecordingError
+from framework.model.errors import RecordingError
+from framework.model.topology import Stream, unknown
 from framework.recording.header import RecordedComponent, RecordedTask, from_json
 from framework.recording.parts import (
     HEADER,
@@ -26,7 +27,6 @@ from framework.recording.parts import (
 )
 from framework.recording.scale_changes import SCALE_CHANGES, ScaleChange, changes_in
 from framework.recording.ticks import Tick
-from framework.topology import Stream, unknown
 from viper.position import LEAST, Position
 
 _position = itemgetter(0)

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Protocol
 
-from framework.errors import RecordingError
+from framework.model.errors import RecordingError
+from framework.model.topology import Role, Stream
 from framework.planning import Plan
 from framework.recording.header import Header, RecordedComponent
 from framework.recording.reading import Recorded, Recording
 from framework.recording.ticks import ReplayTicks
-from framework.topology import Role, Stream
 from viper.jumbo import Emission
 from viper.payload import Rows
 from viper.position import END, Position, Positions

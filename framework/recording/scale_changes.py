@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from framework.errors import RecordingError
+from framework.model.errors import RecordingError
 
 SCALE_CHANGES = "scaling.jsonl"
 """The member with a line of JSON for each change; a recording of a run without any has none."""

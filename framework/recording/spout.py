@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from framework.components import Spout
-from framework.components.component import tasks_of
-from framework.positions import Position
+from framework.model.positions import Position
+from framework.operators.components import Spout
+from framework.operators.components.component import tasks_of
 from framework.recording.reading import Recorded, Recording
 
 CONFIG: Mapping[str, Any] = {

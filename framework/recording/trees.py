@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from framework.model.topology import Role, Stream
 from framework.recording.ancestry import Hop, line_of_descent
 from framework.recording.header import RecordedComponent
 from framework.recording.reading import Recorded, Recording
-from framework.topology import Role, Stream
 from viper.position import Position
 
 

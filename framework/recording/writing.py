@@ -14,7 +14,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from framework.errors import RecordingError, recording_error
+from framework.model.errors import RecordingError, recording_error
 from framework.planning import Plan, TaskSpec
 from framework.recording.header import Header, PartSummary, RecordedTask, header_of, to_json
 from framework.recording.parts import (

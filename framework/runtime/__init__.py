@@ -29,10 +29,10 @@ metrics        what is counted
 """
 
 from framework.runtime.at_once import run
-from framework.runtime.control.stop import StopReason, StopSignal
-from framework.runtime.metrics.counters import TaskCounters
-from framework.runtime.metrics.incidents import Incident
-from framework.runtime.metrics.statistics import RunStatistics
+from framework.runtime.coordination.stop import StopReason, StopSignal
+from framework.runtime.observation.counters import TaskCounters
+from framework.runtime.observation.incidents import Incident
+from framework.runtime.observation.statistics import RunStatistics
 from framework.runtime.report import Progress, RunReport
 from framework.runtime.run import Run
 

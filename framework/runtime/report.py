@@ -7,22 +7,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
+from framework.model.topology import Role
+from framework.model.topology.graph import downstream
 from framework.planning import Plan
-from framework.runtime.control.stop import StopReason
-from framework.runtime.metrics.counters import TaskCounters
-from framework.runtime.metrics.incidents import Incident
-from framework.runtime.metrics.saved import Written
-from framework.runtime.metrics.statistics import (
+from framework.recording.tap import is_tap
+from framework.runtime.coordination.stop import StopReason
+from framework.runtime.durability.saved import Written
+from framework.runtime.durability.state import SharedMemory, StateMemory
+from framework.runtime.observation.counters import TaskCounters
+from framework.runtime.observation.incidents import Incident
+from framework.runtime.observation.statistics import (
     ChannelStatistics,
     ExecutorStatistics,
     LongCallback,
     RunStatistics,
     WorkerReport,
 )
-from framework.runtime.state import SharedMemory, StateMemory
-from framework.tap import is_tap
-from framework.topology import Role
-from framework.topology.graph import downstream
 
 _ALWAYS: Final = ("emitted", "processed")
 """The counters that are shown even where they have counted nothing."""
@@ -62,7 +62,7 @@ class Progress:
     emitted: int
     """Tuples emitted by the spouts."""
     processed: int
-    """Tuples processed by all bolts together; taps (`framework.tap`) are left out."""
+    """Tuples processed by all bolts together; taps (`framework.recording.tap`) are left out."""
     done: bool
     """Whether this is the last one."""
     draining: bool = False

@@ -11,58 +11,58 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 from weakref import WeakMethod
 
-from framework.checkpoints import folder_locked, folder_of
-from framework.checkpoints.fingerprints import Fingerprints, fingerprints_of
-from framework.checkpoints.folder import MANIFEST
-from framework.checkpoints.going_on import check_checkpoints
-from framework.checkpoints.last_run import (
+from framework.model.config import Settings
+from framework.model.errors import CheckpointError, SuspendError, ViperError, first_of, with_notes
+from framework.model.importing import importable
+from framework.model.tracebacks import let_go_of_frames
+from framework.planning import Plan
+from framework.runtime.coordination.cut_leader import CutLeader
+from framework.runtime.coordination.scale_journal import ScaleJournal
+from framework.runtime.coordination.scaling import Asked, Scaling, counts_of
+from framework.runtime.coordination.signals import draining_by_signals
+from framework.runtime.coordination.stop import StopReason, StopSignal
+from framework.runtime.durability.checkpoints import folder_locked, folder_of
+from framework.runtime.durability.checkpoints.fingerprints import Fingerprints, fingerprints_of
+from framework.runtime.durability.checkpoints.folder import MANIFEST
+from framework.runtime.durability.checkpoints.going_on import check_checkpoints
+from framework.runtime.durability.checkpoints.last_run import (
     LastRun,
     note_begun,
     note_ended,
     reason_against_resuming,
     resumption,
 )
-from framework.checkpoints.targets import with_run
-from framework.config import Settings
-from framework.errors import CheckpointError, SuspendError, ViperError, first_of, with_notes
-from framework.importing import importable
-from framework.observing import RunDescription, RunSnapshot
-from framework.planning import Plan
-from framework.runtime.assembly.network import Network
-from framework.runtime.assembly.recording import RecordingPaths, recording_paths
-from framework.runtime.assembly.statistics import channel_statistics
-from framework.runtime.beginning import found_beginning
-from framework.runtime.checkpointing import Checkpointing
-from framework.runtime.commanded import commanded
-from framework.runtime.control.companions import accompanied
-from framework.runtime.control.cut_leader import CutLeader
-from framework.runtime.control.scale_journal import ScaleJournal
-from framework.runtime.control.scaling import Asked, Scaling, counts_of
-from framework.runtime.control.signals import draining_by_signals
-from framework.runtime.control.stop import StopReason, StopSignal
-from framework.runtime.controlling import Controlling, Counted
-from framework.runtime.describing import Describing
-from framework.runtime.handing_over import cut_leader, handing_over
-from framework.runtime.limits import Limits
-from framework.runtime.looking import Moment, snapshot_of
-from framework.runtime.measured import measured_tasks
-from framework.runtime.metrics.incidents import Incident
-from framework.runtime.metrics.saved import Written
-from framework.runtime.metrics.statistics import (
+from framework.runtime.durability.checkpoints.targets import with_run
+from framework.runtime.durability.saved import Written
+from framework.runtime.durability.state import StateMemory, load_states, save_tables
+from framework.runtime.execution.assembly.network import Network
+from framework.runtime.execution.assembly.recording import RecordingPaths, recording_paths
+from framework.runtime.execution.assembly.statistics import channel_statistics
+from framework.runtime.leading.beginning import found_beginning
+from framework.runtime.leading.checkpointing import Checkpointing
+from framework.runtime.leading.commanded import commanded
+from framework.runtime.leading.companions import accompanied
+from framework.runtime.leading.controlling import Controlling, Counted
+from framework.runtime.leading.describing import Describing
+from framework.runtime.leading.handing_over import cut_leader, handing_over
+from framework.runtime.leading.limits import Limits
+from framework.runtime.leading.looking import Moment, snapshot_of
+from framework.runtime.leading.making import make_workers
+from framework.runtime.leading.measured import measured_tasks
+from framework.runtime.leading.rebalancing import Rebalancing
+from framework.runtime.leading.watching import Watching
+from framework.runtime.observation import RunDescription, RunSnapshot
+from framework.runtime.observation.incidents import Incident
+from framework.runtime.observation.statistics import (
     ChannelStatistics,
     CheckpointStatistics,
     ExecutorStatistics,
     RepeatStatistics,
     RunStatistics,
 )
-from framework.runtime.rebalancing import Rebalancing
 from framework.runtime.report import Progress, RunReport, run_report
-from framework.runtime.state import StateMemory, load_states, save_tables
-from framework.runtime.watching import Watching
 from framework.runtime.workers.going_back import Attempts, GoneBackError, quota_left
 from framework.runtime.workers.group import WorkerGroup
-from framework.runtime.workers.making import make_workers
-from framework.tracebacks import let_go_of_frames
 
 log = logging.getLogger("viperstorm.checkpoint")
 

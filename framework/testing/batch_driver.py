@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
-from framework.components import RowError, Rows
-from framework.components.rows import Origin
+from framework.model.topology import Stream
+from framework.operators.components import RowError, Rows
+from framework.operators.components.rows import Origin
 from framework.runtime.tasks.task import Task
 from framework.testing.driver import Driver, is_tick
-from framework.topology import Stream
 from viper.payload import Payload
 from viper.payload import Rows as RowPayload
 

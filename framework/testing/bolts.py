@@ -8,30 +8,30 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
-from framework.builder import TopologyBuilder
-from framework.components import Component, Tuple
-from framework.config import Settings
-from framework.instantiate import Beans
+from framework.frontends.builder import TopologyBuilder
+from framework.model.config import Settings
+from framework.model.instantiate import Beans
+from framework.model.topology import DEFAULT_STREAM, Argument, Stream, unknown
+from framework.operators.components import Component, Tuple
+from framework.operators.sinks import CollectingSink
+from framework.operators.windows.spec import TIME_FIELD
 from framework.planning import Plan
-from framework.runtime.assembly.network import Network
-from framework.runtime.assembly.recording import NO_RECORDING, RecordingIO
-from framework.runtime.assembly.task_factory import TaskFactory
-from framework.runtime.edges.typed import TypedForm
-from framework.runtime.inputs import values_class
-from framework.runtime.state import StateMemory, load_states
+from framework.recording.tap import tapped
+from framework.runtime.durability.state import StateMemory, load_states
+from framework.runtime.exchange.inputs import values_class
+from framework.runtime.exchange.typed import TypedForm
+from framework.runtime.execution.assembly.network import Network
+from framework.runtime.execution.assembly.recording import NO_RECORDING, RecordingIO
+from framework.runtime.execution.assembly.task_factory import TaskFactory
 from framework.runtime.tasks.bolt_task import BoltTask
 from framework.runtime.tasks.task import Task
 from framework.runtime.tasks.transaction_processor import TransactionProcessor
-from framework.sinks import CollectingSink
-from framework.tap import tapped
 from framework.testing.batch_driver import BatchDriver
 from framework.testing.driver import Driver, is_tick
 from framework.testing.given import GivenRows
 from framework.testing.preparing import Conf, loaded, own_config, planned, settled
 from framework.testing.transaction_driver import TransactionDriver
 from framework.testing.window_driver import KeyWindowDriver, WindowDriver
-from framework.topology import DEFAULT_STREAM, Argument, Stream, unknown
-from framework.windows.spec import TIME_FIELD
 
 _SOURCE, _BOLT = "source", "bolt"
 """Ids of the two components that take part."""

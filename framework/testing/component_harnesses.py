@@ -9,15 +9,15 @@ from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, ParamSpec, Self, TypeVar
 
-from framework.builder import TopologyBuilder
-from framework.components import Component
-from framework.errors import ComponentError, LoadError
+from framework.frontends.builder import TopologyBuilder
+from framework.model.errors import ComponentError, LoadError
+from framework.model.topology import DEFAULT_STREAM, Argument, Stream, unknown
+from framework.operators.components import Component
+from framework.operators.windows.spec import TIME_FIELD
 from framework.testing.clock import VirtualClock
 from framework.testing.feeding import FedRows, Holding, holding
 from framework.testing.harness import Row, TopologyHarness
 from framework.testing.preparing import Conf, loaded, own_config
-from framework.topology import DEFAULT_STREAM, Argument, Stream, unknown
-from framework.windows.spec import TIME_FIELD
 
 _SOURCE, _BOLT, _SPOUT, _HOLDING = "source", "bolt", "spout", "holding"
 """Ids of the components that take part."""

@@ -10,14 +10,14 @@ from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any, Final
 
-from framework.importing import importable
+from framework.model.importing import importable
+from framework.model.topology import Role, Topology, unknown
 from framework.planning import WorkerKind
 from framework.recording import Hop, Recorded, Recording, line_of_descent
 from framework.recording.equality import same
 from framework.runtime import RunReport, StopReason, run
 from framework.testing.given import Inputs, collected, given
 from framework.testing.preparing import Conf, loaded, names_of, planned, settled
-from framework.topology import Role, Topology, unknown
 
 KINDS: Final = tuple(str(kind) for kind in WorkerKind)
 """Kinds of workers."""

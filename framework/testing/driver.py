@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from framework.components.tuple import TICK_COMPONENT, TICK_STREAM, Tuple
-from framework.runtime.edges.collector import TaskCollector
-from framework.runtime.edges.emit_rules import EmitRules
-from framework.runtime.hosts.user_errors import name_the_fields
-from framework.runtime.metrics.counters import TaskCounters
+from framework.operators.components.tuple import TICK_COMPONENT, TICK_STREAM, Tuple
+from framework.runtime.exchange.collector import TaskCollector
+from framework.runtime.exchange.emit_rules import EmitRules
+from framework.runtime.observation.counters import TaskCounters
+from framework.runtime.tasks.hosts.user_errors import name_the_fields
 from framework.runtime.tasks.task import Task
 
 TICK = Tuple("tick", TICK_COMPONENT, TICK_STREAM, -1, (None,))

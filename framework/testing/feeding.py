@@ -8,9 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from framework.components import Bolt, Spout
-from framework.testing.given import check_names
-from framework.topology import (
+from framework.model.topology import (
     ComponentSpec,
     Grouping,
     Input,
@@ -20,6 +18,8 @@ from framework.topology import (
     Topology,
     class_path,
 )
+from framework.operators.components import Bolt, Spout
+from framework.testing.given import check_names
 
 
 class FedRows(Spout):

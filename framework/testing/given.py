@@ -8,12 +8,10 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from framework.components import Block, PartitionedSpout, Spout
-from framework.errors import LoadError, TopologyError
-from framework.importing import import_class, importable
-from framework.instantiate import Beans
-from framework.sinks import CollectingSink
-from framework.topology import (
+from framework.model.errors import LoadError, TopologyError
+from framework.model.importing import import_class, importable
+from framework.model.instantiate import Beans
+from framework.model.topology import (
     DEFAULT_STREAM,
     ComponentSpec,
     Grouping,
@@ -27,6 +25,8 @@ from framework.topology import (
     class_path,
     unknown,
 )
+from framework.operators.components import Block, PartitionedSpout, Spout
+from framework.operators.sinks import CollectingSink
 
 Rows = Iterable[Sequence[Any]]
 Inputs = Mapping[str, Rows | Mapping[str, Rows]]

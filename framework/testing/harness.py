@@ -8,17 +8,17 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
+from framework.model.topology import DEFAULT_STREAM, Topology, unknown
+from framework.operators.sinks import CollectingSink
+from framework.recording.tap import tap_id, tapped
 from framework.runtime.tasks.bolt_task import BoltTask
 from framework.runtime.tasks.source_task import SourceTask
-from framework.sinks import CollectingSink
-from framework.tap import tap_id, tapped
 from framework.testing.clock import VirtualClock
 from framework.testing.feeding import FedRows, fed
 from framework.testing.given import collected
 from framework.testing.preparing import Conf, by_the_clock, loaded, names_of, settled
 from framework.testing.stage import Stage
 from framework.testing.states import read_state
-from framework.topology import DEFAULT_STREAM, Topology, unknown
 
 Row = tuple[Any, ...]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from framework.components import Component
-from framework.config import Settings, resolve
-from framework.errors import TopologyError
-from framework.loading import load_any
+from framework.frontends.loading import load_any
+from framework.model.config import Settings, resolve
+from framework.model.errors import TopologyError
+from framework.model.topology import Loaded, Problem, Topology
+from framework.operators.components import Component
 from framework.planning import Plan, TimeMode, WorkerKind, make_plan
-from framework.topology import Loaded, Problem, Topology
-from framework.validation import check_runnable, validate
+from framework.planning.validation import check_runnable, validate
 
 Conf = Mapping[str, Any]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from framework.config import Settings
+from framework.model.config import Settings
 from framework.planning import Plan
 from framework.runtime import RunReport, StopReason, run
 from framework.testing.clock import VirtualClock, VirtualWaits

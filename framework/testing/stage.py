@@ -7,27 +7,27 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Final
 
-from framework.components.component import LOGGER_PREFIX
-from framework.config import Settings
-from framework.errors import ComponentError, TopologyError
-from framework.importing import importable
-from framework.instantiate import Beans
+from framework.model.config import Settings
+from framework.model.errors import ComponentError, TopologyError
+from framework.model.importing import importable
+from framework.model.instantiate import Beans
+from framework.model.topology import Problem, unknown
+from framework.model.tracebacks import let_go_of_frames
+from framework.operators.components.component import LOGGER_PREFIX
 from framework.planning import Plan, TimeMode
 from framework.runtime import StopReason
-from framework.runtime.assembly.executors import make_executor
-from framework.runtime.assembly.network import Network
-from framework.runtime.assembly.recording import NO_RECORDING, RecordingIO
-from framework.runtime.assembly.task_factory import TaskFactory
+from framework.runtime.durability.state import StateMemory
+from framework.runtime.execution.assembly.executors import make_executor
+from framework.runtime.execution.assembly.network import Network
+from framework.runtime.execution.assembly.recording import NO_RECORDING, RecordingIO
+from framework.runtime.execution.assembly.task_factory import TaskFactory
 from framework.runtime.execution.executor import Executor
-from framework.runtime.state import StateMemory
 from framework.runtime.tasks.agenda import AskedFor
 from framework.runtime.tasks.bolt_task import BoltTask
 from framework.runtime.tasks.source_task import SourceTask
 from framework.runtime.tasks.task import Task
 from framework.testing.clock import VirtualClock, VirtualWaits
 from framework.testing.driver import Kept
-from framework.topology import Problem, unknown
-from framework.tracebacks import let_go_of_frames
 
 STEP_S: Final = 0.001
 """Seconds on the clock that a step may take where a bolt waits for the time of its sources to go on."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from framework.runtime.state import TaskState
+from framework.model.topology import unknown
+from framework.operators.state import State, declared_states
+from framework.operators.state.kinds import TableState
+from framework.runtime.durability.state import TaskState
 from framework.runtime.tasks.slot import ComponentSlot
-from framework.state import State, declared_states
-from framework.state.kinds import TableState
-from framework.topology import unknown
 
 
 def read_state(

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from framework.model.topology import DEFAULT_STREAM
 from framework.testing.given import Rows
 from framework.testing.harness import Row, TopologyHarness
 from framework.testing.preparing import Conf
 from framework.testing.topologies import TopologyRun, run_topology
-from framework.topology import DEFAULT_STREAM
 
 TRACKED_TIMEOUT_S: Final = 60.0
 """Seconds on the clock for which `TrackedTopology.tracked_wait` waits."""

@@ -6,16 +6,16 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from framework.builder import TopologyBuilder
-from framework.components import Component
+from framework.frontends.builder import TopologyBuilder
+from framework.model.topology import DEFAULT_STREAM, Argument, Topology, unknown
+from framework.operators.components import Component
+from framework.operators.sinks import CollectingSink
+from framework.recording.tap import tap_id, tapped
 from framework.runtime import RunReport, StopReason, run
-from framework.sinks import CollectingSink
-from framework.tap import tap_id, tapped
 from framework.testing.clock import VirtualClock
 from framework.testing.given import Inputs, collected, given
 from framework.testing.preparing import Conf, by_the_clock, loaded, names_of, own_config, planned, settled
 from framework.testing.simulated import Limits, run_by
-from framework.topology import DEFAULT_STREAM, Argument, Topology, unknown
 
 Row = tuple[Any, ...]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from framework.runtime.inputs import values_class
-from framework.runtime.pieces import InputStream
+from framework.model.topology import DEFAULT_STREAM, Stream
+from framework.runtime.exchange.inputs import values_class
+from framework.runtime.exchange.pieces import InputStream
 from framework.runtime.tasks.task import Task
 from framework.runtime.tasks.transaction_processor import TransactionProcessor
 from framework.testing.driver import Driver, is_tick
-from framework.topology import DEFAULT_STREAM, Stream
 from viper.position import Level, Position, Positions
 
 _LEVEL = Level(0, 0, 0, 0)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from framework.common.units import micros_of
+from framework.operators.windows.due import Due
+from framework.operators.windows.spec import TIME_FIELD
 from framework.runtime.tasks.task import Task
 from framework.testing.driver import Driver, is_tick
-from framework.units import micros_of
-from framework.windows.due import Due
-from framework.windows.spec import TIME_FIELD
 
 
 class WindowDriver(Driver):

@@ -9,7 +9,7 @@ import secrets
 import socket
 from dataclasses import dataclass
 
-from framework.errors import ViperError
+from framework.model.errors import ViperError
 
 TOKEN = "VIPERSTORM_UI_TOKEN"
 """The environment variable with the token that others must have; without it one is drawn."""

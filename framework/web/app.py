@@ -17,7 +17,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from framework.errors import ViperError
+from framework.model.errors import ViperError
 from framework.web.access import OPEN, Access
 from framework.web.prometheus import exposed
 from framework.web.storm import ALL_TIME, StormView

@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from framework.observing import ComponentSnapshot, Counts, RunSnapshot, TaskSnapshot
-from framework.observing.times import added, since
+from framework.runtime.observation import ComponentSnapshot, Counts, RunSnapshot, TaskSnapshot
+from framework.runtime.observation.times import added, since
 
 _FINE_S, _FINE = 10.0, 66
 """Seconds between two marks of the last ten minutes, and how many there are."""

@@ -9,7 +9,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from framework.errors import ViperError
+from framework.model.errors import ViperError
 
 if TYPE_CHECKING:
     from framework.web.watch import Outcome

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from framework.errors import SuspendError, ViperError
+from framework.model.errors import SuspendError, ViperError
 from framework.web.app import RunApp
 from framework.web.watch import Outcome, RunWatch
 

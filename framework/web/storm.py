@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from framework.errors import ViperError
-from framework.observing import ComponentSnapshot, ErrorSite, TaskSnapshot, percentile_s
-from framework.topology import unknown
+from framework.model.errors import ViperError
+from framework.model.topology import unknown
+from framework.runtime.observation import ComponentSnapshot, ErrorSite, TaskSnapshot, percentile_s
 from framework.version import VERSION
 from framework.web.history import Done
 from framework.web.watch import RunWatch

@@ -11,10 +11,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from framework.checkpoints.control import ask
-from framework.checkpoints.lock import is_locked
-from framework.errors import SuspendError, ViperError
-from framework.observing import Bottleneck, ComponentRates, Recent, RunDescription, RunSnapshot, bottleneck
+from framework.model.errors import SuspendError, ViperError
+from framework.runtime.durability.checkpoints.control import ask
+from framework.runtime.durability.checkpoints.lock import is_locked
+from framework.runtime.observation import (
+    Bottleneck,
+    ComponentRates,
+    Recent,
+    RunDescription,
+    RunSnapshot,
+    bottleneck,
+)
 from framework.web.history import History
 
 PERIOD_S = 1.0
@@ -160,7 +167,7 @@ class RunWatch:
         return (1.0 - now) * (at_s - from_s) / (now - before)
 
     def ask(self, command: str, **arguments: Any) -> Mapping[str, Any]:
-        """Give the run a command, as `framework.checkpoints.control.ask`.
+        """Give the run a command, as `framework.runtime.durability.checkpoints.control.ask`.
 
         Raises:
             SuspendError: the run has ended, or gives no answer.

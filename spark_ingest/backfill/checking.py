@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from framework.errors import TopologyError
-from framework.planning import Plan, TimeMode
-from framework.topology import (
+from framework.model.errors import TopologyError
+from framework.model.topology import (
     ComponentSpec,
     GroupingKind,
     Problem,
@@ -18,9 +17,10 @@ from framework.topology import (
     about,
     unknown,
 )
-from framework.topology.graph import SYSTEM_PREFIX, feedback_edges
-from framework.traits import Batching, Traits
-from framework.validation.order import INTERVAL
+from framework.model.topology.graph import SYSTEM_PREFIX, feedback_edges
+from framework.planning import Plan, TimeMode
+from framework.planning.traits import Batching, Traits
+from framework.planning.validation.order import INTERVAL
 from spark_ingest.backfill.shapes import Output, needed
 
 Confs = Mapping[str, Mapping[str, Any]]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from framework.errors import ViperError
+from framework.model.errors import ViperError
 from spark_ingest.engine.failing import understood as understood_by_spark
 from spark_ingest.errors import SparkError
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from framework.config import Settings
+from framework.model.config import Settings
+from framework.model.topology import Role
 from framework.planning import Plan, TaskSpec
 from framework.planning.placement import Executor, Placement
 from framework.planning.placement import WorkerKind as Kind
 from framework.planning.plan import Channel
-from framework.topology import Role
 from spark_ingest.backfill.feeding import Arrival
 from spark_ingest.backfill.shapes import Stage
 from spark_ingest.backfill.shard import run_shard

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from framework.positions import LEAST, Position, Positions
+from framework.model.positions import LEAST, Position, Positions
 from framework.recording import Emission, Rows
 from spark_ingest.backfill.wire import Row
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
-from framework.components.partitioned import PartitionedSpout
-from framework.config import Settings
-from framework.importing import importable
-from framework.instantiate import Beans
+from framework.model.config import Settings
+from framework.model.importing import importable
+from framework.model.instantiate import Beans
+from framework.model.topology import PythonImplementation, Role, one_of
+from framework.operators.components.partitioned import PartitionedSpout
 from framework.planning import Plan
-from framework.topology import PythonImplementation, Role, one_of
 from spark_ingest.backfill.executing import bolt_stage, frame_spout_stage, own_spout_stage
 from spark_ingest.backfill.shapes import Feed, Output, Stage
 from spark_ingest.backfill.shipping import ship

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from framework.importing import importable
-from framework.instantiate import Beans
-from framework.topology import PythonImplementation, Topology
-from framework.traits import class_of
+from framework.model.importing import importable
+from framework.model.instantiate import Beans
+from framework.model.topology import PythonImplementation, Topology
+from framework.planning.traits import class_of
 from spark_ingest.backfill.frames import Given
 from spark_ingest.errors import JobError, RowsRefused
 from spark_ingest.spout import SparkSpout

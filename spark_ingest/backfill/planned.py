@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from framework.config import Settings, resolve
-from framework.errors import TopologyError
-from framework.loading import load_any
+from framework.frontends.loading import load_any
+from framework.model.config import Settings, resolve
+from framework.model.errors import TopologyError
+from framework.model.topology import Topology
 from framework.planning import Plan, make_plan
-from framework.topology import Topology
-from framework.validation import check_runnable, validate
+from framework.planning.validation import check_runnable, validate
 from spark_ingest.backfill.checking import check_outputs, check_shardable
 from spark_ingest.backfill.shapes import Output, Stage, make_stages
 from spark_ingest.errors import JobError

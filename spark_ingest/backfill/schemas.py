@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from framework.topology import did_you_mean, one_of, unknown
+from framework.model.topology import did_you_mean, one_of, unknown
 from spark_ingest.backfill.shapes import Output
 from spark_ingest.backfill.wire import POSITION, Row
 from spark_ingest.engine.failing import short

@@ -6,10 +6,10 @@ from array import array
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from framework.positions import LEAST, Position
+from framework.model.positions import LEAST, Position
+from framework.model.topology import ComponentSpec, Grouping
+from framework.planning.routing import Router, make_router
 from framework.recording import Emission, TickKind
-from framework.routing import Router, make_router
-from framework.topology import ComponentSpec, Grouping
 from spark_ingest.backfill.errors import ShardError
 from spark_ingest.backfill.shapes import Key, Stage
 from spark_ingest.backfill.wire import Row, sent_batch

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from framework.topology import DEFAULT_STREAM, GroupingKind, Role, Topology
-from framework.topology.graph import depths
+from framework.model.topology import DEFAULT_STREAM, GroupingKind, Role, Topology
+from framework.model.topology.graph import depths
 
 
 @dataclass(frozen=True, slots=True, order=True)

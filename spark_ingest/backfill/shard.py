@@ -6,21 +6,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from framework.config import Settings
-from framework.errors import ComponentError
-from framework.instantiate import Beans
+from framework.model.config import Settings
+from framework.model.errors import ComponentError
+from framework.model.instantiate import Beans
 from framework.planning import Plan, TaskSpec
+from framework.planning.traits import base_classes, overrides
 from framework.recording import RecordedInput, Recorder, ReplayTicks
-from framework.runtime.assembly.executors import make_executor
-from framework.runtime.assembly.network import Network
-from framework.runtime.assembly.recording import NO_RECORDING, RecordingIO
-from framework.runtime.assembly.task_factory import TaskFactory
-from framework.runtime.control.stop import StopSignal
+from framework.runtime.coordination.stop import StopSignal
+from framework.runtime.durability.state import StateMemory
+from framework.runtime.execution.assembly.executors import make_executor
+from framework.runtime.execution.assembly.network import Network
+from framework.runtime.execution.assembly.recording import NO_RECORDING, RecordingIO
+from framework.runtime.execution.assembly.task_factory import TaskFactory
 from framework.runtime.execution.executor import Executor
-from framework.runtime.state import StateMemory
 from framework.runtime.tasks.bolt_task import BoltTask
 from framework.runtime.tasks.task import Task
-from framework.traits import base_classes, overrides
 from spark_ingest.backfill.errors import ShardError
 from spark_ingest.backfill.feeding import Arrival, Arrivals, bringers
 from spark_ingest.backfill.sending import Sender

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from framework.errors import ComponentError
-from framework.importing import importable
-from framework.topology import Topology
+from framework.model.errors import ComponentError
+from framework.model.importing import importable
+from framework.model.topology import Topology
 from spark_ingest.backfill.errors import BackfillError, ShardError
 
 if TYPE_CHECKING:

@@ -8,22 +8,22 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from framework.components.component import LOGGER_PREFIX
-from framework.components.partitioned import Block, Watermark
-from framework.errors import ComponentError
-from framework.instantiate import Beans
+from framework.model.errors import ComponentError
+from framework.model.instantiate import Beans
+from framework.model.positions import Positions, SourceClock
+from framework.model.topology import ComponentSpec
+from framework.operators.components.component import LOGGER_PREFIX
+from framework.operators.components.partitioned import Block, Watermark
 from framework.planning import Plan
-from framework.positions import Positions, SourceClock
 from framework.recording import Emission, Rows
-from framework.runtime.edges.collector import TaskCollector
-from framework.runtime.edges.output import Output
-from framework.runtime.edges.typed import TypedForm
-from framework.runtime.hosts.context import make_context
-from framework.runtime.hosts.host import Identity
-from framework.runtime.hosts.registry import make_host
-from framework.runtime.hosts.user_errors import user_errors
-from framework.runtime.metrics.counters import TaskCounters
-from framework.topology import ComponentSpec
+from framework.runtime.exchange.collector import TaskCollector
+from framework.runtime.exchange.output import Output
+from framework.runtime.exchange.typed import TypedForm
+from framework.runtime.observation.counters import TaskCounters
+from framework.runtime.tasks.hosts.context import make_context
+from framework.runtime.tasks.hosts.host import Identity
+from framework.runtime.tasks.hosts.registry import make_host
+from framework.runtime.tasks.hosts.user_errors import user_errors
 from spark_ingest.backfill.errors import ShardError
 from spark_ingest.backfill.sending import Sender
 from spark_ingest.backfill.shapes import Stage

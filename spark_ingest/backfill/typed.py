@@ -82,7 +82,7 @@ def _exact(values: list[Any], kind: pa.DataType) -> list[Any]:
     """
     import pyarrow as pa
 
-    from framework.columns import fit_of_arrow
+    from framework.model.columns import fit_of_arrow
 
     if pa.types.is_null(kind):
         return values

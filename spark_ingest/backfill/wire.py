@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from struct import Struct
 from typing import TYPE_CHECKING, Any
 
-from framework.positions import Position
+from framework.model.positions import Position
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -15,14 +15,14 @@ import click
 from framework.cli.choices import Choices, with_choices
 from framework.cli.messages import counted, note
 from framework.cli.parameters import target_argument
-from framework.prints import prints_to_stderr
+from framework.common.prints import prints_to_stderr
 from spark_ingest.cli.options import SESSION, parse_pairs, with_options
 from spark_ingest.cli.progress import shown_progress
 from spark_ingest.cli.sessions import spark_commands
 
 if TYPE_CHECKING:
-    from framework.config import Settings
-    from framework.topology import Topology
+    from framework.model.config import Settings
+    from framework.model.topology import Topology
 
 
 @click.command()
@@ -98,7 +98,7 @@ def backfill(
 
 def _configured(topology: Topology, choices: Choices) -> Topology:
     """The topology with what lies below its own configuration as a part of it: files."""
-    from framework.config import project_files, resolve
+    from framework.model.config import project_files, resolve
 
     below, _ = resolve(None, files=project_files(Path.cwd(), choices.files))
     return replace(topology, config={**_said(below), **topology.config})
@@ -106,7 +106,7 @@ def _configured(topology: Topology, choices: Choices) -> Topology:
 
 def _above_the_topology(choices: Choices) -> Mapping[str, Any]:
     """What the environment's variables and the command line say."""
-    from framework.config import resolve
+    from framework.model.config import resolve
 
     above, _ = resolve(None, options=choices.options, environ=os.environ)
     return _said(above)
@@ -114,7 +114,7 @@ def _above_the_topology(choices: Choices) -> Mapping[str, Any]:
 
 def _said(settings: Settings) -> dict[str, Any]:
     """The settings that differ from the defaults."""
-    from framework.config import resolve
+    from framework.model.config import resolve
 
     defaults, _ = resolve(None)
     return {key: settings[key] for key in settings if settings.entries[key] != defaults.entries.get(key)}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from framework.prints import prints_to_stderr
+from framework.common.prints import prints_to_stderr
 
 
 @click.command()

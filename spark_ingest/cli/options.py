@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from framework.units import PER_SECOND
+from framework.common.units import PER_SECOND
 from spark_ingest.errors import JobError
 
 DECISIONS = ("keep", "drop", "refuse")
@@ -86,7 +86,7 @@ def _flags(command: click.Command) -> dict[str, str]:
 
 def _in_options(message: str, flags: Mapping[str, str]) -> str:
     """A message about keywords as one about options; rows that it shows stay as they are."""
-    from framework.topology import one_of
+    from framework.model.topology import one_of
     from spark_ingest.job.source import KINDS
 
     head, begin_of_rows, rows = message.partition("\n")

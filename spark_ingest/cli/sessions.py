@@ -15,7 +15,7 @@ import click
 
 from framework.cli.exit_codes import ExitCode
 from framework.cli.messages import error_line
-from framework.prints import prints_to_stderr
+from framework.common.prints import prints_to_stderr
 from spark_ingest.engine.session import PATIENCE_S, kill_java
 from spark_ingest.job.files import is_local
 
@@ -93,8 +93,8 @@ class _Interrupts:
 
 @contextmanager
 def _users_code() -> Iterator[None]:
-    from framework.importing import importable, project_folders
-    from framework.loading.target import TOPOLOGIES
+    from framework.frontends.loading.target import TOPOLOGIES
+    from framework.model.importing import importable, project_folders
 
     with importable((*project_folders(Path(TOPOLOGIES, "any.yaml")), *project_folders(None))):
         yield

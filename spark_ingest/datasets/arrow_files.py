@@ -13,7 +13,7 @@ from typing import Self
 
 import pyarrow as pa
 
-from framework.columns import xxh64
+from framework.model.columns import xxh64
 from spark_ingest.datasets.row_files import Limits
 from spark_ingest.job.stream_spec import TIME
 

@@ -18,7 +18,7 @@ import traceback
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from framework.errors import ViperError
+from framework.model.errors import ViperError
 from spark_ingest.direct.request import Request, Stream
 from spark_ingest.direct.sending import Sending, within
 from spark_ingest.direct.slots import check_slots, roomy

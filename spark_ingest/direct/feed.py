@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from framework.components.partitioned import Block, Watermark
+from framework.operators.components.partitioned import Block, Watermark
 from spark_ingest.direct.companion import kept
 from spark_ingest.direct.listening import LOOPBACK, Listening
 from spark_ingest.direct.request import REFUSE, Request, check_stream, stream_of

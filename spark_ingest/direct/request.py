@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field
 
-from framework.topology import one_of
+from framework.model.topology import one_of
 from spark_ingest.direct.listening import Listening
 from spark_ingest.errors import JobError
 from spark_ingest.job.quality import KEEP

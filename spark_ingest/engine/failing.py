@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from types import SimpleNamespace
 from typing import Any
 
-from framework.errors import ViperError
+from framework.model.errors import ViperError
 from spark_ingest.errors import SparkError
 
 LONGEST = 500

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from framework.topology import did_you_mean, one_of, unknown
+from framework.model.topology import did_you_mean, one_of, unknown
 from spark_ingest.errors import JobError
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, NamedTuple
 
-from framework.topology import one_of
+from framework.model.topology import one_of
 from spark_ingest.errors import JobError, RowsRefused
 from spark_ingest.job.stream_spec import NTH, TIME, StreamSpec, named
 from spark_ingest.job.streams import total_order

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from framework.declaration import shown
-from framework.errors import LoadError, ViperError
-from framework.importing import import_object
-from framework.topology import one_of, unknown
+from framework.frontends.declaration import shown
+from framework.model.errors import LoadError, ViperError
+from framework.model.importing import import_object
+from framework.model.topology import one_of, unknown
 from spark_ingest.errors import JobError
 from spark_ingest.job.files import Files, paths_of, without_names
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from framework.topology import unknown
+from framework.model.topology import unknown
 from spark_ingest.engine.session import LOCAL
 from spark_ingest.errors import JobError
 from spark_ingest.job.quality import Counts, Quality, checked

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from framework.units import PER_SECOND
+from framework.common.units import PER_SECOND
 from spark_ingest.errors import JobError
 
 if TYPE_CHECKING:

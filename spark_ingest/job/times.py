@@ -6,7 +6,7 @@ import re
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from framework.units import FIRST_US, ISO, LAST_US, MICROS_PER_SECOND, PER_SECOND
+from framework.common.units import FIRST_US, ISO, LAST_US, MICROS_PER_SECOND, PER_SECOND
 from spark_ingest.engine.session import utc
 from spark_ingest.errors import JobError
 from spark_ingest.job.stream_spec import TIME, StreamSpec, named
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 DAY_US = 86_400_000_000
 _FORMS = "^(?:" + re.sub(r"\(\?P<\w+>", "(", ISO.pattern) + r")\z"
-"""The forms of `framework.units.ISO`, as Java writes them, whose groups have numbers only."""
+"""The forms of `framework.common.units.ISO`, as Java writes them, whose groups have numbers only."""
 _PLAIN = r"^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)?)?\z"
 """Those of them that most texts have. Spark reads them as they are; to take one apart takes it longer."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from framework.topology import unknown
+from framework.model.topology import unknown
 from spark_ingest.errors import JobError
 from spark_ingest.job.files import without_names
 from spark_ingest.job.stream_spec import RESERVED, TIME, StreamSpec, named

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from framework.topology import did_you_mean, one_of
+from framework.model.topology import did_you_mean, one_of
 from spark_ingest.datasets.dataset import Dataset
 from spark_ingest.datasets.formats import STORED_AS, Format
 from spark_ingest.datasets.publishing import NEW, claimed, publish

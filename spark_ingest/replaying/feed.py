@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
-from framework.components.partitioned import Block, Watermark
+from framework.operators.components.partitioned import Block, Watermark
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from framework.columns import descent
+from framework.model.columns import descent
 from spark_ingest.datasets.formats import format_of
 from spark_ingest.datasets.opening import open_rows
 from spark_ingest.datasets.row_files import RowFile

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from framework.topology import Stream
+from framework.model.topology import Stream
 from spark_ingest.errors import JobError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def stream_of(columns: Sequence[str], declared: Declared, found: pa.Schema | Non
         )
     try:
         if declared is True:
-            from framework.columns import declared_types
+            from framework.model.columns import declared_types
 
             return Stream(columns, schema=declared_types(found))
         stream = Stream(columns, schema=declared)
@@ -48,7 +48,7 @@ def stream_of(columns: Sequence[str], declared: Declared, found: pa.Schema | Non
 
 def _check(stream: Stream, found: pa.Schema) -> None:
     """Refuse a schema that cannot hold what columns have, before any of it is read."""
-    from framework.columns import Batches
+    from framework.model.columns import Batches
 
     assert stream.schema is not None
     Batches(stream.schema, stream.fields).accepted(found.empty_table())

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from framework.topology import did_you_mean, one_of
-from framework.units import PER_SECOND, micros_of
+from framework.common.units import PER_SECOND, micros_of
+from framework.model.topology import did_you_mean, one_of
 from spark_ingest.errors import JobError
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)

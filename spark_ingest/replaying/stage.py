@@ -7,8 +7,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from framework.components.partitioned import Block
-from framework.topology import unknown
+from framework.model.topology import unknown
+from framework.operators.components.partitioned import Block
 from spark_ingest.datasets.dataset import Dataset
 from spark_ingest.errors import DatasetError, JobError
 from spark_ingest.replaying.ahead import Ahead

@@ -19,8 +19,8 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from framework.columns import Converter, ScalarError, converter, native, rows_of
-from framework.components.partitioned import Block
+from framework.model.columns import Converter, ScalarError, converter, native, rows_of
+from framework.operators.components.partitioned import Block
 from spark_ingest.errors import JobError
 from spark_ingest.replaying.span import checked_unit
 

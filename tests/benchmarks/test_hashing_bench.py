@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from framework.routing.router import ByKey
+from framework.planning.routing.router import ByKey
 from tests.benchmarks.conftest import Run, number
 
 Load = Callable[[str], ModuleType]

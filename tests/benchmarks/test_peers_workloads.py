@@ -11,7 +11,7 @@ from benchmarks.peers.jobs import Job, Outcome, outcome_of
 from benchmarks.peers.programs import components, ours, plain
 from benchmarks.peers.registry import EXPERIMENTS, Entry
 from benchmarks.peers.workloads import WORKLOADS, Row, Workload, expected
-from framework.config import resolve
+from framework.model.config import resolve
 from framework.planning import make_plan
 
 SIZES = {"words": 60, "latency": 300}

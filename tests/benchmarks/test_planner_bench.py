@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.planner import applications, comparing, machines
-from framework.optimizing import Rlas
+from framework.optimizer.search import Rlas
 
 
 @pytest.mark.parametrize("application", applications.applications(), ids=lambda each: each.name)

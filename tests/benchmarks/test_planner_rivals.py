@@ -4,8 +4,8 @@ import pytest
 
 from benchmarks.planner.fixed import always_far, never_far
 from benchmarks.planner.rivals import first_fit, main
-from framework.costs import ComponentCost, Deployment, StreamCost
-from tests.framework.optimizing.problems import chain, sockets
+from framework.optimizer.costs import ComponentCost, Deployment, StreamCost
+from tests.framework.optimizer.search.problems import chain, sockets
 
 PROBLEM = chain({"spout": 100, "bolt": 200}, sockets(2, 2, 30.0), size=130)
 

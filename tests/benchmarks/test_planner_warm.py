@@ -15,9 +15,9 @@ from benchmarks.planner.beside import Measured, as_object, faster, lines, raced,
 from benchmarks.planner.candidates import DEFAULT, FOUND, Target, candidates
 from benchmarks.planner.rates import Interval, interval, ratio
 from benchmarks.planner.warm import Candidate, Moment, TooLittle, Warm, between
-from framework.costs import ComponentCost, Deployment, Profile, StreamCost
-from framework.profiling import Profiler, RunFailed, Sample, profiler
-from framework.profiling.reference import Reference
+from framework.optimizer.costs import ComponentCost, Deployment, Profile, StreamCost
+from framework.optimizer.profiling import Profiler, RunFailed, Sample, profiler
+from framework.optimizer.profiling.reference import Reference
 from tests.benchmarks.planned import endless
 
 HERE = Path(__file__).parent

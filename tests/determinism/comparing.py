@@ -11,10 +11,10 @@ from itertools import zip_longest
 from typing import Any
 
 from framework import TopologyBuilder
+from framework.model.topology import Topology
 from framework.runtime import StopReason, run
 from framework.testing import run_topology
 from framework.testing.preparing import loaded, planned, settled
-from framework.topology import Topology
 from tests.determinism.forms import in_form
 from tests.determinism.scaling import growing, run_scaled
 from tests.determinism.topologies import INSIDE, TOPOLOGIES

@@ -16,10 +16,17 @@ from typing import Any, Final
 import numpy as np
 
 from framework import Grouping, OPlus, Rows, Spout, Stream
-from framework.importing import import_class
-from framework.sinks import Sink
-from framework.state import declared_states
-from framework.topology import ComponentSpec, ObjectDef, PythonImplementation, Role, Topology, class_path
+from framework.model.importing import import_class
+from framework.model.topology import (
+    ComponentSpec,
+    ObjectDef,
+    PythonImplementation,
+    Role,
+    Topology,
+    class_path,
+)
+from framework.operators.sinks import Sink
+from framework.operators.state import declared_states
 from tests.determinism.components import Batches, Numbers
 from tests.determinism.special_components import Asks, Directs, MixedKeys, Wares
 from tests.determinism.state_components import Counted, CountedInRows

@@ -13,8 +13,8 @@ from operator import itemgetter
 from typing import Any
 
 from framework import Tuple
-from framework.topology import ComponentSpec, Role, Topology
-from framework.topology.graph import depths
+from framework.model.topology import ComponentSpec, Role, Topology
+from framework.model.topology.graph import depths
 from tests.determinism.plain_states import PlainStates
 
 Path = tuple[tuple[int, ...], ...]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from framework import AggregatingState, Bolt, ListState, MapState, ReducingState, TableState, ValueState
-from framework.state import State, declared_states
+from framework.operators.state import State, declared_states
 
 
 class PlainStates:

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from framework import Bolt, Grouping, Spout, Stream, TopologyBuilder
-from framework.sinks import CollectingSink
+from framework.operators.sinks import CollectingSink
 from tests.determinism.components import FIELDS, STATELESS, Fork, Forward, History, Join, Keep, Settle, Timed
 from tests.determinism.noise import NOISE
 from tests.determinism.promised_components import Asked, Gathers, Holds, OneByTrail, Points, Sums

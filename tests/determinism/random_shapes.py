@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from framework import Bolt, Grouping, TopologyBuilder
-from framework.sinks import CollectingSink
+from framework.operators.sinks import CollectingSink
 from tests.determinism.components import (
     Burst,
     Fork,

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from framework.errors import TopologyError
+from framework.model.errors import TopologyError
+from framework.model.topology import Role, Topology
 from framework.planning.scaling import MOST
 from framework.runtime import Run, RunReport
 from framework.testing.preparing import planned, settled
-from framework.topology import Role, Topology
 from tests.kills.scaling import scaled
 from tests.kills.shapes import MOST_SCALED
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from framework import Bolt, TopologyBuilder
-from framework.errors import ComponentError
-from framework.sinks import CollectingSink
+from framework.model.errors import ComponentError
+from framework.operators.sinks import CollectingSink
 from framework.testing import run_topology
 from tests.determinism.boundary_components import (
     BESIDE,

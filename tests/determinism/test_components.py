@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from framework.components import Component
+from framework.operators.components import Component
 from tests.determinism import components, special_components, state_components
 from tests.determinism.components import Numbers
 from tests.determinism.noise import NOISE, Noise, Silence, noise_of

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from framework.routing.router import Row, Shuffle, Targets
-from framework.runtime.edges.output import Output
-from framework.runtime.positions.lineage import Lineage
-from framework.runtime.state import TaskState
-from framework.state.pickled import PickledValue
-from framework.traits import Traits
+from framework.operators.state.pickled import PickledValue
+from framework.planning.routing.router import Row, Shuffle, Targets
+from framework.planning.traits import Traits
+from framework.runtime.durability.state import TaskState
+from framework.runtime.exchange.output import Output
+from framework.runtime.order.positions.lineage import Lineage
 from tests.determinism.comparing import Difference, difference, serial
 from tests.determinism.sampling import SAMPLED
 from tests.determinism.topologies import FOR_ONE_PARALLELISM, INSIDE, TOPOLOGIES
@@ -174,17 +174,17 @@ PLANTED: dict[str, tuple[str, Any, str]] = {
         "topology=filtered_1 par=2 worker=inline workers=1 jumbo=2 seed=7",
     ),
     "keys are placed by their types": (
-        "framework.routing.router.ByKey",
+        "framework.planning.routing.router.ByKey",
         by_type_too,
         "topology=keyed par=4 worker=inline workers=1 jumbo=2 seed=16",
     ),
     "outputs forget their parent": (
-        "framework.runtime.positions.lineage.Lineage.place",
+        "framework.runtime.order.positions.lineage.Lineage.place",
         forgets,
         "topology=groupings par=2 worker=inline workers=1 jumbo=1 seed=16",
     ),
     "a heartbeat comes too early": (
-        "framework.runtime.edges.output.Output.heartbeat",
+        "framework.runtime.exchange.output.Output.heartbeat",
         too_early,
         "topology=filtered_1 par=3 worker=inline workers=1 jumbo=2 seed=19",
     ),
@@ -209,7 +209,7 @@ PLANTED: dict[str, tuple[str, Any, str]] = {
         "topology=diamond par=1 worker=inline workers=1 jumbo=64 seed=1",
     ),
     "a key group is taken for the next task's": (
-        "framework.runtime.control.ownership.groups_of_task",
+        "framework.runtime.coordination.ownership.groups_of_task",
         of_the_next_task,
         "topology=recalled par=4 worker=inline workers=1 jumbo=7 seed=3",
     ),
@@ -219,22 +219,22 @@ PLANTED: dict[str, tuple[str, Any, str]] = {
         "topology=recalled par=1 worker=inline workers=1 jumbo=7 seed=3",
     ),
     "what a tuple has changed that raised is left": (
-        "framework.runtime.state.TaskState.back",
+        "framework.runtime.durability.state.TaskState.back",
         nothing_goes_back,
         "topology=recalled par=2 worker=inline workers=1 jumbo=7 seed=3",
     ),
     "Python's values are left as a tuple made them that raised": (
-        "framework.runtime.state.TaskState.back",
+        "framework.runtime.durability.state.TaskState.back",
         only_tables_go_back,
         "topology=recalled par=2 worker=inline workers=1 jumbo=7 seed=3",
     ),
     "state stays at the key of the tuple before": (
-        "framework.state.pickled.PickledValue._look",
+        "framework.operators.state.pickled.PickledValue._look",
         last_changed,
         "topology=recalled par=2 worker=inline workers=1 jumbo=7 seed=3",
     ),
     "Python's values are not written behind a slice": (
-        "framework.state.pickled.PickledValue.flush",
+        "framework.operators.state.pickled.PickledValue.flush",
         not_behind_the_slice,
         "topology=recalled par=2 worker=inline workers=1 jumbo=7 seed=3",
     ),

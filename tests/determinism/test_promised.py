@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from framework.topology import GroupingKind
+from framework.model.topology import GroupingKind
 from tests.determinism.comparing import SERIAL, Output, first_difference, unwatched, watched
 from tests.determinism.components import Timed
 from tests.determinism.promised import Promise, promise

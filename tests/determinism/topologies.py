@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from framework import Grouping, TopologyBuilder
-from framework.sinks import CollectingSink
+from framework.operators.sinks import CollectingSink
 from tests.determinism.components import (
     Batches,
     Burst,

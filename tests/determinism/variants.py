@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import Any
 
-from framework.config.keys import KEYS
+from framework.model.config.keys import KEYS
 from tests.determinism.forms import FORMS
 from tests.determinism.noise import NOISE
 from tests.determinism.topologies import FOR_ONE_PARALLELISM, TOPOLOGIES

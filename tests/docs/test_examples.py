@@ -19,19 +19,19 @@ import pytest
 import yaml
 
 from framework import Spout, TopologyBuilder
-from framework.components import Component
-from framework.config import KEYS
-from framework.flux import keys
+from framework.frontends.flux import keys
+from framework.model.config import KEYS
+from framework.operators.components import Component
 from tests.docs.console import REPOSITORY, Shell, differences
 
 PAGES = {path.name: path for path in (REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md")))}
 
 ELSEWHERE = {
     "README.md": "tests/test_readme.py",
-    "aggregates.md": "tests/framework/streams/test_aggregates_doc.py",
-    "connectors.md": "tests/framework/sinks/test_connectors_doc.py",
-    "joins.md": "tests/framework/windows/joins/test_docs_of_joins.py",
-    "porting.md": "tests/framework/adapters/test_porting_docs.py",
+    "aggregates.md": "tests/framework/frontends/streams/test_aggregates_doc.py",
+    "connectors.md": "tests/framework/operators/sinks/test_connectors_doc.py",
+    "joins.md": "tests/framework/operators/windows/joins/test_docs_of_joins.py",
+    "porting.md": "tests/framework/frontends/streamparse/test_porting_docs.py",
     "testing.md": "tests/viperstorm/test_testing_doc.py",
     "tutorial.md": "tests/docs/test_tutorial.py",
 }

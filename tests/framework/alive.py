@@ -20,10 +20,10 @@ from weakref import WeakSet
 import pytest
 
 from framework.runtime import Run
-from framework.runtime.assembly.network import Network
-from framework.runtime.edges.collector import TaskCollector
+from framework.runtime.durability.state import StateMemory
+from framework.runtime.exchange.collector import TaskCollector
+from framework.runtime.execution.assembly.network import Network
 from framework.runtime.execution.executor import Executor
-from framework.runtime.state import StateMemory
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.task import Task
 from framework.runtime.workers.handle import WorkerHandle

@@ -11,8 +11,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from framework.standins import STAND_INS
-from framework.topology import (
+from framework.model.topology import (
     Bean,
     ComponentSpec,
     ConfigMethod,
@@ -32,6 +31,7 @@ from framework.topology import (
     Topology,
     declared_streams,
 )
+from framework.operators.standins import STAND_INS
 from tests.viper.columns.drawn import kinds
 
 RESOURCES = ("onHeapMemoryLoad", "offHeapMemoryLoad", "cpuLoad")

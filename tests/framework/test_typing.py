@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from framework import Bolt, Grouping, Spout, Topology, Tuple, run
-from framework.sinks import CollectingSink, Sink
+from framework.operators.sinks import CollectingSink, Sink
 from framework.testing import run_bolt, run_spout, run_topology
 
 
@@ -108,7 +108,7 @@ def test_a_typed_project_passes_mypy_strict(project: Path, cache: Path) -> None:
 def test_a_mistake_is_found(project: Path, cache: Path, right: str, wrong: str, error: str) -> None:
     assert PROJECT.count(right) == 1
     said = checked(project, cache, PROJECT.replace(right, wrong))
-    assert error in said.replace("framework.components.tuple.", "")
+    assert error in said.replace("framework.operators.components.tuple.", "")
 
 
 @pytest.mark.parametrize("package", ["framework", "spark_ingest", "viper"])

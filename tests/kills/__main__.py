@@ -25,7 +25,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 
-from framework.config.keys import EVALUATORS
+from framework.model.config.keys import EVALUATORS
 from tests.kills.runs import (
     Case,
     WrongError,

@@ -24,7 +24,7 @@ from framework import (
     TableState,
     ValueState,
 )
-from framework.sinks import Sink
+from framework.operators.sinks import Sink
 from tests.kills import deaths  # noqa: F401
 from tests.kills.sources import FIELDS, KEYS
 

@@ -36,21 +36,21 @@ _OF_TASKS: Final = (
     ("viper.reader", "Reader", ("get_ready", "get_interleaved", "release", "hold")),
     ("viper.page", "TaskPage", ("note", "read", "feed")),
     ("viper.state", "Writer", ("__init__", "commit", "back_to_commit")),
-    ("framework.runtime.recovery.commits", "Commits", ()),
-    ("framework.runtime.recovery.memory", "RecoveryMemory", ("commits",)),
+    ("framework.runtime.durability.recovery.commits", "Commits", ()),
+    ("framework.runtime.durability.recovery.memory", "RecoveryMemory", ("commits",)),
     ("framework.runtime.tasks.slot", "ComponentSlot", ("commit", "flush")),
     ("framework.runtime.tasks.sink_commits", "SinkCommits", ()),
-    ("framework.sinks", "TransactionalSink", ("cut", "complete", "recover", "unstage", "resume")),
-    ("framework.sinks", "SqliteSink", ("apply",)),
-    ("framework.sinks", "JsonLinesSink", ("apply", "finish")),
-    ("framework.sinks.staging", "Stage", ()),
-    ("framework.runtime.control.alignment", "Alignment", ()),
-    ("framework.runtime.control.cut_record", "CutRecord", ()),
-    ("framework.runtime.control.scale_record", "ScaleRecord", ("hand_over", "take_over", "divide_anew")),
-    ("framework.runtime.state", "TaskState", ("hand_over", "own")),
+    ("framework.operators.sinks", "TransactionalSink", ("cut", "complete", "recover", "unstage", "resume")),
+    ("framework.operators.sinks", "SqliteSink", ("apply",)),
+    ("framework.operators.sinks", "JsonLinesSink", ("apply", "finish")),
+    ("framework.operators.sinks.staging", "Stage", ()),
+    ("framework.runtime.coordination.alignment", "Alignment", ()),
+    ("framework.runtime.coordination.cut_record", "CutRecord", ()),
+    ("framework.runtime.coordination.scale_record", "ScaleRecord", ("hand_over", "take_over", "divide_anew")),
+    ("framework.runtime.durability.state", "TaskState", ("hand_over", "own")),
     ("framework.runtime.tasks.checkpoints", "TaskCheckpoints", ()),
     ("framework.runtime.tasks.membership", "Membership", ()),
-    ("framework.runtime.state.snapshot", "Snapshot", ()),
+    ("framework.runtime.durability.state.snapshot", "Snapshot", ()),
 )
 """Modules, classes and methods, no methods for all public ones: what a task does."""
 _OF_WORKERS: Final = (
@@ -60,10 +60,10 @@ _OF_WORKERS: Final = (
 )
 """Likewise: what a worker process does before its tasks run, and behind their end."""
 _OF_LEADER: Final = (
-    ("framework.checkpoints.files", "SystemFiles", ()),
-    ("framework.checkpoints.folder", "CheckpointFolder", ()),
-    ("framework.runtime.checkpointing", "Checkpointing", ()),
-    ("framework.runtime.control.cut_leader", "CutLeader", ()),
+    ("framework.runtime.durability.checkpoints.files", "SystemFiles", ()),
+    ("framework.runtime.durability.checkpoints.folder", "CheckpointFolder", ()),
+    ("framework.runtime.leading.checkpointing", "Checkpointing", ()),
+    ("framework.runtime.coordination.cut_leader", "CutLeader", ()),
     ("framework.runtime.workers.supervisor", "Supervisor", ("run",)),
     ("framework.runtime.workers.handle", "WorkerHandle", ("send", "end", "reached")),
 )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from framework.runtime.control.source_cut import SourceCut
-from framework.runtime.recovery import Commits
+from framework.operators.sinks import TransactionalSink
+from framework.runtime.coordination.source_cut import SourceCut
+from framework.runtime.durability.recovery import Commits
 from framework.runtime.tasks.task import Task
-from framework.sinks import TransactionalSink
 from viper.reader import Reader
 from viper.source import Source
 

@@ -7,8 +7,8 @@ import re
 import sys
 from pathlib import Path
 
-from framework.runtime.control.stop import StopReason
-from tests.framework.checkpoints.suspended import suspending
+from framework.runtime.coordination.stop import StopReason
+from tests.framework.runtime.durability.checkpoints.suspended import suspending
 from tests.kills.deaths import watch_leader
 from tests.kills.runs import MARGIN_S, SUSPENDED, Case, run_of
 

@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
-from framework.errors import ViperError
+from framework.model.errors import ViperError
 from framework.runtime import Run, RunReport
-from framework.runtime.control import cut_leader, reconfiguring
-from framework.runtime.control.stop import StopReason
+from framework.runtime.coordination import cut_leader, reconfiguring
+from framework.runtime.coordination.stop import StopReason
 from tests import shared_memory
 from tests.framework.runtime.pieces import plan_of
 from tests.kills.deaths import PLAN, Plan, counting, planned

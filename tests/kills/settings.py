@@ -6,7 +6,7 @@ import random
 from typing import Any
 
 from framework import TopologyBuilder
-from framework.config.keys import EVALUATORS
+from framework.model.config.keys import EVALUATORS
 
 TINIEST = {
     "viper__jumbo__size": 1,

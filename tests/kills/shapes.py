@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from framework import TopologyBuilder
-from framework.sinks import CsvSink, JsonLinesSink, ParquetSink, SqliteSink, TextSink
-from framework.sources import CsvSource, JsonLinesSource, ParquetSource, TextSource
-from framework.streams import AggregateByKey, CountByKey, Map, ReduceByKey
+from framework.frontends.streams import AggregateByKey, CountByKey, Map, ReduceByKey
+from framework.operators.sinks import CsvSink, JsonLinesSink, ParquetSink, SqliteSink, TextSink
+from framework.operators.sources import CsvSource, JsonLinesSource, ParquetSource, TextSource
 from tests.kills import components as parts
 from tests.kills import gathering, sources, transacting, windows
 from tests.kills.sources import FIELDS, line_of, rows_of

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from framework import SeekableSpout
-from framework.components import Block, PartitionedSpout, Watermark
+from framework.operators.components import Block, PartitionedSpout, Watermark
 from tests.kills import deaths  # noqa: F401
 
 FIELDS = ["key", "value"]

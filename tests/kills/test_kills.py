@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from framework.config.keys import EVALUATORS
+from framework.model.config.keys import EVALUATORS
 from tests.kills.runs import (
     Case,
     check_killed,

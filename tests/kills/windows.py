@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from framework import APlus, KeyWindow, OPlus, Tuple
-from framework.windows.aggregates import Sum
+from framework.operators.windows.aggregates import Sum
 from tests.kills.components import mixed
 from tests.kills.sources import FIELDS
 

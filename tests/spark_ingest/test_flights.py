@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from framework.importing import importable
-from framework.loading import load
+from framework.frontends.loading import load
+from framework.model.importing import importable
+from framework.model.topology import Topology
+from framework.planning.validation import validate
 from framework.testing import run_topology
-from framework.topology import Topology
-from framework.validation import validate
 from spark_ingest import Dataset, Source, prepare
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import pytest
 pa = pytest.importorskip("pyarrow")
 
 from framework import Bolt, Grouping, Topology, TopologyBuilder  # noqa: E402
-from framework.components.partitioned import Pace  # noqa: E402
-from framework.errors import ViperError  # noqa: E402
-from framework.sinks import CollectingSink  # noqa: E402
+from framework.model.errors import ViperError  # noqa: E402
+from framework.operators.components.partitioned import Pace  # noqa: E402
+from framework.operators.sinks import CollectingSink  # noqa: E402
 from framework.testing import run_topology  # noqa: E402
 from spark_ingest import DatasetError, JobError, SparkSpout  # noqa: E402
 from spark_ingest.datasets.dataset import Dataset  # noqa: E402
@@ -57,7 +57,7 @@ def topology(path: Path, par: int, **options: Any) -> Any:
 
 
 def run(made: Any, **options: Any) -> Any:
-    from framework.config import resolve
+    from framework.model.config import resolve
     from framework.planning import make_plan
     from framework.runtime import run as run_plan
 
@@ -150,7 +150,7 @@ spouts:
     parallelism: 2
 bolts:
   - id: sink
-    className: framework.sinks.CollectingSink
+    className: framework.operators.sinks.CollectingSink
 streams:
   - {from: rows, to: sink, grouping: {type: GLOBAL}}
 """

@@ -20,7 +20,7 @@ pytest.importorskip("pyarrow")
 
 import pyarrow.parquet as pq
 
-from framework.loading import load
+from framework.frontends.loading import load
 from framework.testing import run_topology
 from spark_ingest import SparkSpout, prepare
 from tests.spark_ingest.direct.jobs import COLUMNS, job, rows_of, write_rows

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from framework.loading import load
+from framework.frontends.loading import load
+from framework.planning.validation import validate
 from framework.testing import run_topology
-from framework.validation import validate
 
 TOPOLOGIES = Path(__file__).parents[2] / "topologies"
 FORMS = ["letters_windows.yaml", "letters_windows.py"]

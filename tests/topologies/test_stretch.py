@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from framework.loading import load
+from framework.frontends.loading import load
+from framework.model.topology import ComponentSpec, PythonImplementation, Topology
+from framework.planning.validation import validate
 from framework.testing import run_topology
-from framework.topology import ComponentSpec, PythonImplementation, Topology
-from framework.validation import validate
 from tests.topologies.sources import STRETCH, Code, Origin, Source
 
 TOPOLOGIES = Path(__file__).parents[2] / "topologies"

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from framework.flux import to_flux
-from framework.loading import load
+from framework.frontends.flux import to_flux
+from framework.frontends.loading import load
+from framework.model.topology import Topology
+from framework.planning.validation import validate
 from framework.testing import TopologyRun, run_topology
-from framework.topology import Topology
-from framework.validation import validate
 from tests.portions import at_every_change
 
 REPOSITORY = Path(__file__).parents[2]
@@ -99,7 +99,7 @@ def test_no_form_deserves_a_warning(form: str) -> None:
 def test_yaml_and_builder_make_one_value() -> None:
     # A class that the builder is given is known by its own name, which is not the public one.
     in_yaml, built = map(to_flux, (topology("wordcount.yaml"), topology("wordcount_builder.py")))
-    assert in_yaml.replace("viperstorm.sinks", "framework.sinks") == built
+    assert in_yaml.replace("viperstorm.sinks", "framework.operators.sinks") == built
 
 
 def test_the_components_differ_in_their_import_line_alone() -> None:

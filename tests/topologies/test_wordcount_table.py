@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from framework.running import run
+from framework.api import run
 
 REPOSITORY = Path(__file__).parents[2]
 LINES = 400

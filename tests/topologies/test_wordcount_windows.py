@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from framework.loading import load
+from framework.frontends.loading import load
+from framework.planning.validation import validate
 from framework.testing import run_topology
-from framework.validation import validate
 
 TOPOLOGIES = Path(__file__).parents[2] / "topologies"
 FORMS = ["wordcount_windows.yaml", "wordcount_windows.py"]

@@ -13,20 +13,20 @@ import pytest
 
 import framework
 import viperstorm
-from framework.loading import load
+from framework.frontends.loading import load
 
 REPOSITORY = Path(__file__).parents[2]
 
 HOMES = {
     "viperstorm": "framework",
-    "viperstorm.aggregates": "framework.windows.aggregates",
-    "viperstorm.config": "framework.config",
+    "viperstorm.aggregates": "framework.operators.windows.aggregates",
+    "viperstorm.config": "framework.model.config",
     "viperstorm.recording": "framework.recording",
     "viperstorm.runtime": "framework.runtime",
-    "viperstorm.sinks": "framework.sinks",
-    "viperstorm.sources": "framework.sources",
+    "viperstorm.sinks": "framework.operators.sinks",
+    "viperstorm.sources": "framework.operators.sources",
     "viperstorm.spark": "spark_ingest",
-    "viperstorm.streams": "framework.streams",
+    "viperstorm.streams": "framework.frontends.streams",
     "viperstorm.testing": "framework.testing",
 }
 """The modules that have the names of another one's ``__all__``, and that other one."""
@@ -57,7 +57,7 @@ def test_names_are_those_of_the_home(name: str, home: str) -> None:
 
 
 def test_every_class_of_a_module_without_a_list_is_there() -> None:
-    home = importlib.import_module("framework.errors")
+    home = importlib.import_module("framework.model.errors")
     public = importlib.import_module("viperstorm.errors")
     assert sorted(public.__all__) == sorted(own_classes(home))
     assert all(getattr(public, entry) is getattr(home, entry) for entry in public.__all__)
@@ -91,7 +91,7 @@ def test_mypy_sees_the_types(tmp_path: Path) -> None:
     ran = subprocess.run([*command, "user.py"], cwd=tmp_path, env=environ, capture_output=True, text=True)
     lines = [line.partition(" ")[2] for line in ran.stdout.splitlines()]
     assert lines == [
-        'note: Revealed type is "framework.topology.grouping.Grouping"',
+        'note: Revealed type is "framework.model.topology.grouping.Grouping"',
         'note: Revealed type is "list[tuple[Any, ...]]"',
         'note: Revealed type is "spark_ingest.errors.JobError"',
         'error: "type[Bolt]" has no attribute "no_such_name"  [attr-defined]',
@@ -114,7 +114,7 @@ def test_yaml_names_classes_by_it(tmp_path: Path) -> None:
     assert loaded.problems == ()
     assert loaded.topology is not None
     (bolt,) = loaded.topology.bolts
-    assert bolt.implementation.definition.cls is importlib.import_module("framework.sinks").CountingSink
+    assert bolt.implementation.definition.cls is importlib.import_module("framework.operators.sinks").CountingSink
 
 
 def test_python_m_viperstorm_is_the_command(tmp_path: Path) -> None:

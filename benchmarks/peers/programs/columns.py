@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 from benchmarks.peers.programs.components import STATELESS, WithJob
 from benchmarks.peers.workloads import KEPT_FROM, Row
 from framework import BatchBolt, Rows, Spout
-from framework.columns import Batches, counted, exchanged
-from framework.topology import Stream
+from framework.model.columns import Batches, counted, exchanged
+from framework.model.topology import Stream
 
 AT_ONCE = 16_384
 """Rows of a batch."""

@@ -9,8 +9,8 @@ from typing import Any
 from benchmarks.peers.jobs import Job
 from benchmarks.peers.workloads import KEPT_FROM, Paced, Row
 from framework import BatchBolt, Bolt, Rows, Spout
-from framework.sinks import Sink
-from framework.topology import Stream
+from framework.model.topology import Stream
+from framework.operators.sinks import Sink
 
 STATELESS = {"viper.stateless": True}
 

@@ -17,10 +17,10 @@ from benchmarks.peers.jobs import Job
 from benchmarks.peers.programs import columns, components
 from benchmarks.peers.workloads import KEPT_FROM
 from framework import StreamBuilder, TopologyBuilder
-from framework.config import resolve
+from framework.model.config import resolve
+from framework.model.topology import Grouping, Topology
 from framework.planning import make_plan
 from framework.runtime import run as run_plan
-from framework.topology import Grouping, Topology
 
 Make = Callable[[Job], Topology]
 

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from framework.runtime.control.signals import called_every
-from framework.runtime.control.stop import DrainDeadline, StopSignal
+from framework.runtime.coordination.signals import called_every
+from framework.runtime.coordination.stop import DrainDeadline, StopSignal
 from framework.runtime.execution.executor import Executor
 from framework.runtime.execution.stacks import callback_at, is_in_users_code
 from framework.runtime.tasks.context import TaskStopped

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from framework.runtime.positions.clocks import repeat_time_us
+from framework.runtime.order.positions.clocks import repeat_time_us
 from framework.runtime.tasks.bolt_task import BoltTask
 from framework.runtime.tasks.progress import Progress
 

@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
-from framework.errors import InternalError
-from framework.runtime.control.stop import StopReason, StopSignal
+from framework.model.errors import InternalError
+from framework.runtime.coordination.stop import StopReason, StopSignal
 from framework.runtime.execution.busy import BusyTimes
 from framework.runtime.execution.cpu_times import CpuTimes
 from framework.runtime.execution.cycles import Cycles

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from framework.runtime.control.stop import StopSignal
+from framework.runtime.coordination.stop import StopSignal
 from viper.bell import Bell
 
 

@@ -11,8 +11,8 @@ from itertools import dropwhile
 from pathlib import Path
 from types import CodeType, FrameType
 
-from framework.components import Component
-from framework.tracebacks import is_ours
+from framework.model.tracebacks import is_ours
+from framework.operators.components import Component
 
 _DEBUGGER = "bdb"
 _COMPONENTS = str(Path(inspect.getfile(Component)).parent)

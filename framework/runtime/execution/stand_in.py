@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from framework.runtime.control.stop import StopSignal
+from framework.runtime.coordination.stop import StopSignal
 from framework.runtime.tasks.task import Task
 from viper.bell import Bell
 

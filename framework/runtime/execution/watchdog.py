@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from framework.log import Origin, speaking_as
+from framework.operators.log import Origin, speaking_as
 from framework.runtime.execution.executor import Executor
 from framework.runtime.execution.stacks import Stack, stack_of
-from framework.runtime.metrics.stacks import Stacks, TaskOutside, TaskStack
-from framework.runtime.metrics.statistics import LongCallback
+from framework.runtime.observation.stacks import Stacks, TaskOutside, TaskStack
+from framework.runtime.observation.statistics import LongCallback
 from framework.runtime.tasks.task import Task
 
 log = logging.getLogger("viperstorm.worker")

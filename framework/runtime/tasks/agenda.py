@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from framework.recording.ticks import ReplayTicks, Tick, TickKind
-from framework.runtime.positions.lineage import LAST
-from framework.runtime.positions.ticks import EventTicks, WallTimer
+from framework.runtime.order.positions.lineage import LAST
+from framework.runtime.order.positions.ticks import EventTicks, WallTimer
 from viper.position import LEAST, Position
 
 NEVER_S = float("inf")

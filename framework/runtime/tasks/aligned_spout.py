@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any
 
-from framework.checkpoints.going_on import SPOUT
-from framework.runtime.control.alignment import SourceAlignment
-from framework.runtime.control.cut_record import Purpose, before_ticks
-from framework.runtime.control.source_cut import SourceCut
-from framework.runtime.edges.buffer import Taken
+from framework.runtime.coordination.alignment import SourceAlignment
+from framework.runtime.coordination.cut_record import Purpose, before_ticks
+from framework.runtime.coordination.source_cut import SourceCut
+from framework.runtime.durability.checkpoints.going_on import SPOUT
+from framework.runtime.exchange.buffer import Taken
 from framework.runtime.tasks.checkpoints import TaskCheckpoints
 from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.outcomes import Outcomes

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from framework.runtime.metrics.counters import TaskCounters
+from framework.runtime.observation.counters import TaskCounters
+from framework.runtime.order.tracking.acker import Acker
 from framework.runtime.tasks.bolt_assigner import BoltAssigner
 from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.processors import Processor
 from framework.runtime.tasks.slot import ComponentSlot
-from framework.runtime.tracking.acker import Acker
 from viper.position import Positions
 
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from math import inf
 from typing import Final
 
+from framework.runtime.order.tracking.acker import Acker
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.interludes import Interludes
 from framework.runtime.tasks.slot import ComponentSlot
-from framework.runtime.tracking.acker import Acker
 
 LOOK_S: Final = 0.02
 """Seconds between two looks at what a program has said that works in the background."""

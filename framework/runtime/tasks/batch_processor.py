@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from framework.components import RowError, Rows
-from framework.components.rows import Origin
-from framework.runtime.edges.bulk import BulkEmits
-from framework.runtime.hosts.host import Host
-from framework.runtime.hosts.user_errors import user_errors
-from framework.runtime.metrics.counters import TaskCounters
-from framework.runtime.pieces import InputStream, Piece, by_stream
+from framework.operators.components import RowError, Rows
+from framework.operators.components.rows import Origin
+from framework.runtime.exchange.bulk import BulkEmits
+from framework.runtime.exchange.pieces import InputStream, Piece, by_stream
+from framework.runtime.observation.counters import TaskCounters
+from framework.runtime.order.tracking.acker import Acker
+from framework.runtime.tasks.hosts.host import Host
+from framework.runtime.tasks.hosts.user_errors import user_errors
 from framework.runtime.tasks.slot import ComponentSlot
-from framework.runtime.tracking.acker import Acker
 from viper.payload import Payload
 from viper.position import Positions
 

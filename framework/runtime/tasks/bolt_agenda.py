@@ -9,9 +9,10 @@ from functools import partial
 
 from framework.planning.layout import ComponentLevel
 from framework.recording import ReplayTicks
-from framework.runtime.control.alignment import BoltAlignment
-from framework.runtime.inputs import BoltInput
-from framework.runtime.positions.ticks import EventTicks, WallTimer
+from framework.runtime.coordination.alignment import BoltAlignment
+from framework.runtime.exchange.inputs import BoltInput
+from framework.runtime.order.positions.ticks import EventTicks, WallTimer
+from framework.runtime.order.tracking.acker import Acker
 from framework.runtime.tasks.agenda import (
     Agenda,
     AgendaClient,
@@ -27,7 +28,6 @@ from framework.runtime.tasks.interludes import Interludes
 from framework.runtime.tasks.sink_commits import SinkCommits
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.window_ends import WindowEnds
-from framework.runtime.tracking.acker import Acker
 from viper.position import Position
 
 

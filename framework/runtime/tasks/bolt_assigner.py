@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final, NamedTuple, Protocol
 
-from framework.runtime.edges.buffer import NONE_TAKEN, EmitBuffer, Taken
-from framework.runtime.positions.lineage import Lineage
-from framework.runtime.tracking.acker import Acker, PendingAcks
+from framework.runtime.exchange.buffer import NONE_TAKEN, EmitBuffer, Taken
+from framework.runtime.order.positions.lineage import Lineage
+from framework.runtime.order.tracking.acker import Acker, PendingAcks
 from viper.fanout import Fanout
 from viper.jumbo import Emission
 from viper.position import Level, Position, Positions

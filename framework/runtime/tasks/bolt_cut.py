@@ -10,7 +10,7 @@ import time
 from bisect import bisect_left
 from collections.abc import Callable
 
-from framework.runtime.control.cut_record import (
+from framework.runtime.coordination.cut_record import (
     NO_PROPOSAL,
     CutRecord,
     CutState,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from framework.runtime.order.tracking.acker import Acker
 from framework.runtime.tasks.agenda import Agenda
 from framework.runtime.tasks.answering import Answering
 from framework.runtime.tasks.awaited import Awaited
@@ -15,7 +16,6 @@ from framework.runtime.tasks.interludes import Interludes
 from framework.runtime.tasks.membership import Membership
 from framework.runtime.tasks.processors import Processor
 from framework.runtime.tasks.sink_commits import SinkCommits
-from framework.runtime.tracking.acker import Acker
 
 
 @dataclass(frozen=True, slots=True)

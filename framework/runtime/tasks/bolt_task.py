@@ -7,10 +7,10 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from framework.runtime.control.stop import StopReason
-from framework.runtime.inputs import BoltInput, Inlet
-from framework.runtime.pieces import Piece, split_at
-from framework.runtime.positions.lineage import LAST
+from framework.runtime.coordination.stop import StopReason
+from framework.runtime.exchange.inputs import BoltInput, Inlet
+from framework.runtime.exchange.pieces import Piece, split_at
+from framework.runtime.order.positions.lineage import LAST
 from framework.runtime.tasks.agenda import Agenda, AskedFor, Frontier
 from framework.runtime.tasks.bolt_parts import BoltParts
 from framework.runtime.tasks.context import TaskContext

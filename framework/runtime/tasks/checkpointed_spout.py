@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from framework.runtime.control.stop import StopReason
+from framework.runtime.coordination.stop import StopReason
 from framework.runtime.tasks.aligned_spout import AlignedSpout
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter

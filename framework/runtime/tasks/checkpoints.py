@@ -10,10 +10,10 @@ from math import inf
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from framework.checkpoints.folder import hidden_folder
-from framework.runtime.control.alignment import ENDED, Alignment
-from framework.runtime.control.cut_record import Proposal
-from framework.runtime.metrics.saved import Saved, SavedTask
+from framework.runtime.coordination.alignment import ENDED, Alignment
+from framework.runtime.coordination.cut_record import Proposal
+from framework.runtime.durability.checkpoints.folder import hidden_folder
+from framework.runtime.durability.saved import Saved, SavedTask
 
 BUDGET_S: Final = 0.002
 """Seconds for which a task writes what it remembers, between two of its turns. For as long at least it leaves

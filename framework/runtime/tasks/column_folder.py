@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from framework.runtime.hosts.host import Host
-from framework.runtime.metrics.counters import TaskCounters
-from framework.runtime.pieces import InputStream, Piece, by_stream
+from framework.operators.windows.key_rows import FEWEST_ROWS, RowWindows
+from framework.runtime.exchange.pieces import InputStream, Piece, by_stream
+from framework.runtime.observation.counters import TaskCounters
+from framework.runtime.order.tracking.acker import Acker
+from framework.runtime.tasks.hosts.host import Host
 from framework.runtime.tasks.processors import TupleProcessor
 from framework.runtime.tasks.slot import ComponentSlot
-from framework.runtime.tracking.acker import Acker
-from framework.windows.key_rows import FEWEST_ROWS, RowWindows
 from viper.payload import Payload
 from viper.payload import Rows as RowPayload
 from viper.rows import Inbox
 
 if TYPE_CHECKING:
-    from framework.windows.columns import ColumnWindows
+    from framework.operators.windows.columns import ColumnWindows
 
 
 class ColumnFolder(TupleProcessor):

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from framework.errors import ComponentError
-from framework.observing import TimeHistogram
+from framework.model.errors import ComponentError
 from framework.planning import TaskSpec
-from framework.runtime.hosts.host import Identity
-from framework.runtime.metrics.counters import TaskCounters
+from framework.runtime.observation import TimeHistogram
+from framework.runtime.observation.counters import TaskCounters
 from framework.runtime.tasks.checkpoints import TaskCheckpoints
+from framework.runtime.tasks.hosts.host import Identity
 
 
 @dataclass(frozen=True, slots=True)

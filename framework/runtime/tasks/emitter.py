@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
-from framework.errors import EmitError
+from framework.model.errors import EmitError
 from framework.recording import Recorder
-from framework.runtime.edges.buffer import SPILL_AT
-from framework.runtime.edges.groupings import Refused
-from framework.runtime.edges.output import OnRefused, Output, raise_refused
-from framework.runtime.positions.lineage import LAST
-from framework.runtime.recovery.commits import Commits
+from framework.runtime.durability.recovery.commits import Commits
+from framework.runtime.exchange.buffer import SPILL_AT
+from framework.runtime.exchange.groupings import Refused
+from framework.runtime.exchange.output import OnRefused, Output, raise_refused
+from framework.runtime.order.positions.lineage import LAST
+from framework.runtime.order.tracking.reasons import Cause, Reason
 from framework.runtime.tasks.context import TaskContext
-from framework.runtime.tracking.reasons import Cause, Reason
 from viper.errors import CodecError, DivergedError
 from viper.jumbo import Emission
 from viper.payload import NOTHING

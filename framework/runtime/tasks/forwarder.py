@@ -5,11 +5,11 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 
-from framework.runtime.metrics.counters import TaskCounters
-from framework.runtime.pieces import InputStream, Piece
+from framework.runtime.exchange.pieces import InputStream, Piece
+from framework.runtime.observation.counters import TaskCounters
+from framework.runtime.order.tracking.acker import Acker
 from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.processors import DONE
-from framework.runtime.tracking.acker import Acker
 from viper.jumbo import Emission
 from viper.payload import Payload, worth_joining
 from viper.position import Positions

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, NoReturn
 
-from framework.errors import EmitError
-from framework.runtime.hosts.user_errors import user_errors
-from framework.runtime.pieces import Piece
+from framework.model.errors import EmitError
+from framework.runtime.exchange.pieces import Piece
+from framework.runtime.tasks.hosts.user_errors import user_errors
 from framework.runtime.tasks.slot import ComponentSlot
 from viper.rows import Inbox
 from viper.transactions.recorder import Recorder

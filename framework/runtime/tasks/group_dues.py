@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from framework.runtime.control.alignment import BoltAlignment
-from framework.runtime.control.cut_record import last_us_before
-from framework.runtime.positions.lineage import LAST
+from framework.operators.windows.due import Due, DueByGroup
+from framework.runtime.coordination.alignment import BoltAlignment
+from framework.runtime.coordination.cut_record import last_us_before
+from framework.runtime.order.positions.lineage import LAST
 from framework.runtime.tasks.agenda import AgendaClient, Entry, Frontier
-from framework.windows.due import Due, DueByGroup
 from viper.position import Position
 
 

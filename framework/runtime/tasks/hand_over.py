@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from framework.planning import TaskSpec
-from framework.runtime.control.ownership import Ownership
-from framework.runtime.control.scale_record import ScaleRecord
+from framework.runtime.coordination.ownership import Ownership
+from framework.runtime.coordination.scale_record import ScaleRecord
 from viper.bell import Bell
 
 

@@ -6,10 +6,10 @@ from array import array
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from framework.errors import EmitError
-from framework.runtime.edges.buffer import Taken
-from framework.runtime.positions.event_times import AT_FRONTIER, EventTimes, shown
-from framework.runtime.positions.slack import Lateness, Reorder
+from framework.model.errors import EmitError
+from framework.runtime.exchange.buffer import Taken
+from framework.runtime.order.positions.event_times import AT_FRONTIER, EventTimes, shown
+from framework.runtime.order.positions.slack import Lateness, Reorder
 from viper.payload import Row, Rows
 from viper.position import LEAST, Position
 

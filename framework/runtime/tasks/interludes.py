@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from framework.components.tuple import TICK_COMPONENT, TICK_ID, TICK_STREAM
+from framework.operators.components.tuple import TICK_COMPONENT, TICK_ID, TICK_STREAM
+from framework.operators.windows.due import Due
 from framework.planning.layout import ComponentLevel
 from framework.recording import Recorder
 from framework.recording.ticks import TickKind
-from framework.runtime.hosts.user_errors import user_errors
+from framework.runtime.order.tracking.acker import Acker
+from framework.runtime.order.tracking.reasons import Cause
 from framework.runtime.tasks.bolt_assigner import BoltAssigner
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
+from framework.runtime.tasks.hosts.user_errors import user_errors
 from framework.runtime.tasks.slot import ComponentSlot
-from framework.runtime.tracking.acker import Acker
-from framework.runtime.tracking.reasons import Cause
-from framework.windows.due import Due
 from viper.position import LEAST, Level, Position, Positions
 
 MOST_AT_ONCE: Final = 256

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from framework.runtime.hosts.user_errors import user_errors
-from framework.runtime.state import MemberState, TableImages
+from framework.runtime.durability.state import MemberState, TableImages
 from framework.runtime.tasks.context import TaskContext
+from framework.runtime.tasks.hosts.user_errors import user_errors
 from viper.bell import Bell
 from viper.errors import LogFullError
 from viper.position import LEAST, Position, Positions

@@ -7,11 +7,11 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from framework.runtime.order.tracking.pending import Pending
+from framework.runtime.order.tracking.withheld import WithheldAcks
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.spout_assigner import SpoutAssigner
-from framework.runtime.tracking.pending import Pending
-from framework.runtime.tracking.withheld import WithheldAcks
 
 MOST_OUTCOMES = 1024
 """Outcomes of tracked tuples that a spout is told of in one turn."""

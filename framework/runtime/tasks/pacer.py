@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from framework.components.partitioned import Pace
+from framework.operators.components.partitioned import Pace
 
 
 class Pacer:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from framework.components.partitioned import PartitionedSpout
+from framework.model.topology import DEFAULT_STREAM
+from framework.operators.components.partitioned import PartitionedSpout
 from framework.planning import ComponentLevel
-from framework.runtime.edges.output import Port
-from framework.runtime.hosts.user_errors import user_errors
-from framework.runtime.positions.partition_feed import WHOLE, PartitionFeed, Place, StreamForm
-from framework.runtime.positions.slack import Lateness
-from framework.topology import DEFAULT_STREAM
+from framework.runtime.exchange.output import Port
+from framework.runtime.order.positions.partition_feed import WHOLE, PartitionFeed, Place, StreamForm
+from framework.runtime.order.positions.slack import Lateness
+from framework.runtime.tasks.hosts.user_errors import user_errors
 from viper.errors import OrderError
 from viper.jumbo import Emission
 from viper.partitions import MOST_PARTITIONS, Merge

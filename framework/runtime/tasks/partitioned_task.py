@@ -6,17 +6,17 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from framework.components.partitioned import Pace
-from framework.runtime.control.alignment import SourceAlignment
-from framework.runtime.control.cut_record import Purpose
-from framework.runtime.control.source_cut import SourceCut
-from framework.runtime.control.stop import StopReason
-from framework.runtime.hosts.faults import OnError
-from framework.runtime.hosts.user_errors import user_errors
-from framework.runtime.positions.lineage import LAST
+from framework.operators.components.partitioned import Pace
+from framework.runtime.coordination.alignment import SourceAlignment
+from framework.runtime.coordination.cut_record import Purpose
+from framework.runtime.coordination.source_cut import SourceCut
+from framework.runtime.coordination.stop import StopReason
+from framework.runtime.order.positions.lineage import LAST
 from framework.runtime.tasks.aligned_stop import AlignedStop
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
+from framework.runtime.tasks.hosts.faults import OnError
+from framework.runtime.tasks.hosts.user_errors import user_errors
 from framework.runtime.tasks.pacer import Pacer
 from framework.runtime.tasks.partition_merger import PartitionMerger
 from framework.runtime.tasks.pause import PollTimer

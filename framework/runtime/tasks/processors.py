@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
-from framework.runtime.hosts.user_errors import user_errors
-from framework.runtime.metrics.counters import TaskCounters
-from framework.runtime.pieces import Piece, rows_of
+from framework.operators.sinks import Sink
+from framework.runtime.exchange.pieces import Piece, rows_of
+from framework.runtime.observation.counters import TaskCounters
+from framework.runtime.order.tracking.acker import Acker
+from framework.runtime.tasks.hosts.user_errors import user_errors
 from framework.runtime.tasks.sink_commits import SinkCommits
 from framework.runtime.tasks.slot import ComponentSlot
-from framework.runtime.tracking.acker import Acker
-from framework.sinks import Sink
 from viper.position import Positions
 from viper.rows import Inbox
 

@@ -8,10 +8,10 @@ from collections.abc import Generator, Iterator
 from itertools import islice
 from typing import Any
 
-from framework.runtime.edges.buffer import EmitBuffer
-from framework.runtime.hosts.faults import OnError
-from framework.runtime.hosts.user_errors import user_errors
+from framework.runtime.exchange.buffer import EmitBuffer
 from framework.runtime.tasks.context import TaskContext
+from framework.runtime.tasks.hosts.faults import OnError
+from framework.runtime.tasks.hosts.user_errors import user_errors
 from framework.runtime.tasks.slot import ComponentSlot
 
 WAITED_S = 0.00005

@@ -6,13 +6,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
-from framework.runtime.control.alignment import Alignment
-from framework.runtime.hosts.user_errors import user_errors
-from framework.runtime.recovery.commits import Commits
+from framework.operators.sinks import TransactionalSink
+from framework.runtime.coordination.alignment import Alignment
+from framework.runtime.durability.recovery.commits import Commits
 from framework.runtime.tasks.agenda import NEVER_S, AgendaClient, Entry, Frontier
 from framework.runtime.tasks.context import TaskContext
+from framework.runtime.tasks.hosts.user_errors import user_errors
 from framework.runtime.tasks.slot import ComponentSlot
-from framework.sinks import TransactionalSink
 from viper.position import Position
 
 

@@ -6,17 +6,17 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from framework.components import StatefulBolt
-from framework.errors import ComponentError, EmitError
-from framework.runtime.edges.collector import TaskCollector
-from framework.runtime.hosts.faults import OnError, Recovery
-from framework.runtime.hosts.host import Host
-from framework.runtime.hosts.user_errors import name_the_fields, name_the_folder, user_errors
-from framework.runtime.state import TaskState, Transactions
+from framework.model.errors import ComponentError, EmitError
+from framework.model.tracebacks import let_go_of_frames
+from framework.operators.components import StatefulBolt
+from framework.runtime.durability.state import TaskState, Transactions
+from framework.runtime.exchange.collector import TaskCollector
+from framework.runtime.order.tracking.unanswered import Unanswered
 from framework.runtime.tasks.context import TaskContext, TaskStopped
+from framework.runtime.tasks.hosts.faults import OnError, Recovery
+from framework.runtime.tasks.hosts.host import Host
+from framework.runtime.tasks.hosts.user_errors import name_the_fields, name_the_folder, user_errors
 from framework.runtime.tasks.presence import Presence
-from framework.runtime.tracking.unanswered import Unanswered
-from framework.tracebacks import let_go_of_frames
 
 if TYPE_CHECKING:
     from viper.columns.lease import Lease

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from framework.runtime.edges.buffer import EmitBuffer, Taken
-from framework.runtime.metrics.counters import TaskCounters
-from framework.runtime.positions.clocks import Clock, RepeatClock
-from framework.runtime.positions.lineage import REPEATS
+from framework.runtime.exchange.buffer import EmitBuffer, Taken
+from framework.runtime.observation.counters import TaskCounters
+from framework.runtime.order.positions.clocks import Clock, RepeatClock
+from framework.runtime.order.positions.lineage import REPEATS
+from framework.runtime.order.tracking.pending import Pending
+from framework.runtime.order.tracking.replays import Replays
 from framework.runtime.tasks.allowance import Allowance
 from framework.runtime.tasks.holdback import Holdback
-from framework.runtime.tracking.pending import Pending
-from framework.runtime.tracking.replays import Replays
 from viper.jumbo import Emission
 from viper.partitions import NO_LIMIT
 from viper.position import Position, Positions

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from framework.components import SeekableSpout
-from framework.runtime.hosts.user_errors import user_errors
+from framework.operators.components import SeekableSpout
 from framework.runtime.tasks.context import TaskContext
+from framework.runtime.tasks.hosts.user_errors import user_errors
 
 
 class SpoutOffset:

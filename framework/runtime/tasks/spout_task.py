@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from framework.runtime.edges.buffer import SPILL_AT
-from framework.runtime.positions.lineage import LAST
+from framework.runtime.exchange.buffer import SPILL_AT
+from framework.runtime.order.positions.lineage import LAST
 from framework.runtime.tasks.allowance import Allowance
 from framework.runtime.tasks.checkpointed_spout import CheckpointedSpout, Emitted
 from framework.runtime.tasks.context import TaskContext

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from framework.checkpoints.targets import SINK
-from framework.runtime.control.cut_record import Proposal, Purpose
+from framework.runtime.coordination.cut_record import Proposal, Purpose
+from framework.runtime.durability.checkpoints.targets import SINK
 from framework.runtime.tasks.agenda import Agenda, Entry, Frontier
 from framework.runtime.tasks.bolt_cut import BoltCut
 from framework.runtime.tasks.bolt_parts import BoltParts

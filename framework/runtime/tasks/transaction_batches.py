@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from framework.components import Rows
-from framework.runtime.edges.bulk import BulkEmits
-from framework.runtime.hosts.user_errors import user_errors
-from framework.runtime.metrics.counters import TaskCounters
-from framework.runtime.pieces import InputStream, Piece, split_at
+from framework.operators.components import Rows
+from framework.runtime.exchange.bulk import BulkEmits
+from framework.runtime.exchange.pieces import InputStream, Piece, split_at
+from framework.runtime.observation.counters import TaskCounters
+from framework.runtime.order.tracking.acker import Acker
 from framework.runtime.tasks.batch_processor import BatchProcessor
 from framework.runtime.tasks.gathering import refusing
+from framework.runtime.tasks.hosts.user_errors import user_errors
 from framework.runtime.tasks.membership import Membership
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.transaction_processor import count_at_once
-from framework.runtime.tracking.acker import Acker
 from viper.payload import Payload
 
 

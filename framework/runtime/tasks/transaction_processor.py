@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from framework.runtime.metrics.counters import TaskCounters
-from framework.runtime.pieces import Piece, split_at
+from framework.runtime.exchange.pieces import Piece, split_at
+from framework.runtime.observation.counters import TaskCounters
+from framework.runtime.order.tracking.acker import Acker
 from framework.runtime.tasks.gathering import Gathering
 from framework.runtime.tasks.membership import Membership
 from framework.runtime.tasks.processors import TupleProcessor
 from framework.runtime.tasks.slot import ComponentSlot
-from framework.runtime.tracking.acker import Acker
 from viper.position import Positions
 from viper.rows import Inbox
 

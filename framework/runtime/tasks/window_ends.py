@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from framework.operators.windows import OpenWindows
 from framework.planning.layout import BEHIND_TUPLES
-from framework.runtime.control.alignment import BoltAlignment
-from framework.runtime.control.cut_record import before_us
-from framework.runtime.positions.lineage import LAST
+from framework.runtime.coordination.alignment import BoltAlignment
+from framework.runtime.coordination.cut_record import before_us
+from framework.runtime.order.positions.lineage import LAST
 from framework.runtime.tasks.agenda import AgendaClient, Entry, Frontier
-from framework.windows import OpenWindows
 from viper.position import Position
 
 

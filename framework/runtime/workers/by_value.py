@@ -21,7 +21,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from types import CodeType, FunctionType, MethodType
 from typing import Any, Final
 
-from framework.checkpoints.meaning import globals_of
+from framework.runtime.durability.checkpoints.meaning import globals_of
 
 INSTALL: Final = "install cloudpickle (pip install 'cloudpickle>=3.1'), which sends it as it is"
 _MAIN: Final = ("__main__", "__mp_main__")

@@ -11,7 +11,7 @@ from concurrent import futures
 from concurrent.futures import Future
 from functools import partial
 
-from framework.runtime.control.stop import DrainDeadline
+from framework.runtime.coordination.stop import DrainDeadline
 
 log = logging.getLogger("viperstorm.worker")
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 
-from framework.importing import source_folder
+from framework.model.importing import source_folder
+from framework.model.topology import PythonImplementation
 from framework.planning import Plan
-from framework.topology import PythonImplementation
-from framework.traits import class_of, is_ported
+from framework.planning.traits import class_of, is_ported
 
 
 def enter_sources(plan: Plan, process: int) -> None:

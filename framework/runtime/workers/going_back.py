@@ -12,13 +12,13 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from framework.config import Settings
-from framework.errors import WorkerError
+from framework.model.config import Settings
+from framework.model.errors import WorkerError
 from framework.planning import Plan
-from framework.runtime.assembly.network import Network
-from framework.runtime.hosts.faults import RestartBudget
-from framework.runtime.metrics.incidents import Incident
-from framework.runtime.metrics.statistics import CheckpointStatistics
+from framework.runtime.execution.assembly.network import Network
+from framework.runtime.observation.incidents import Incident
+from framework.runtime.observation.statistics import CheckpointStatistics
+from framework.runtime.tasks.hosts.faults import RestartBudget
 
 TRIES = 3
 """Restarts within the window, and how often a run goes back to one checkpoint, where the configuration leaves

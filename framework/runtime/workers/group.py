@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from framework.errors import ViperError
-from framework.runtime.metrics.counters import TaskCounters
-from framework.runtime.metrics.incidents import Incident
-from framework.runtime.metrics.saved import SavedTasks
-from framework.runtime.metrics.stacks import Stacks
-from framework.runtime.metrics.statistics import ExecutorStatistics, WorkerReport
+from framework.model.errors import ViperError
+from framework.runtime.durability.saved import SavedTasks
+from framework.runtime.observation.counters import TaskCounters
+from framework.runtime.observation.incidents import Incident
+from framework.runtime.observation.stacks import Stacks
+from framework.runtime.observation.statistics import ExecutorStatistics, WorkerReport
 
 
 class WorkerGroup(Protocol):

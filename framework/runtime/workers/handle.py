@@ -11,9 +11,9 @@ from dataclasses import replace
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
-from framework.errors import WorkerError
-from framework.runtime.metrics.counters import TaskCounters
-from framework.runtime.metrics.statistics import ExecutorStatistics, WorkerReport
+from framework.model.errors import WorkerError
+from framework.runtime.observation.counters import TaskCounters
+from framework.runtime.observation.statistics import ExecutorStatistics, WorkerReport
 from framework.runtime.workers.death import Death, count_oom_kills, death_of
 from framework.runtime.workers.death_watch import DeathWatch
 from framework.runtime.workers.messages import Begin, ToWorker

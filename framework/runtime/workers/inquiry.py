@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from framework.runtime.metrics.stacks import Stacks, TaskOutside, TaskStack
+from framework.runtime.observation.stacks import Stacks, TaskOutside, TaskStack
 from framework.runtime.workers.handle import WorkerHandle
 from framework.runtime.workers.messages import TellStacks
 

@@ -9,14 +9,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from framework.config import Settings
-from framework.errors import WorkerError
-from framework.lifeline import Lifeline
-from framework.log import active_limits
+from framework.common.lifeline import Lifeline
+from framework.model.config import Settings
+from framework.model.errors import WorkerError
+from framework.operators.log import active_limits
 from framework.planning import Plan
-from framework.runtime.assembly.network import Network
-from framework.runtime.assembly.recording import RecordingPaths
-from framework.runtime.state import StateMemory
+from framework.runtime.durability.state import StateMemory
+from framework.runtime.execution.assembly.network import Network
+from framework.runtime.execution.assembly.recording import RecordingPaths
 from framework.runtime.workers import main as child
 from framework.runtime.workers.handle import WorkerHandle
 from framework.runtime.workers.messages import Handles, TakePlace, current_levels

@@ -13,16 +13,16 @@ from multiprocessing.connection import Connection
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
-from framework.breakpoints import refuse_breakpoints
-from framework.components.component import LOGGER_PREFIX
-from framework.importing import importable
-from framework.lifeline import ORPHANED, ReceivedLifeline
-from framework.prints import prints_to_stderr
-from framework.runtime.assembly.network import Network
-from framework.runtime.control.signals import leave_signals_to_parent
-from framework.runtime.control.stop import StopReason, StopSignal
-from framework.runtime.metrics.stacks import Stacks
-from framework.runtime.state import StateMemory
+from framework.common.breakpoints import refuse_breakpoints
+from framework.common.lifeline import ORPHANED, ReceivedLifeline
+from framework.common.prints import prints_to_stderr
+from framework.model.importing import importable
+from framework.operators.components.component import LOGGER_PREFIX
+from framework.runtime.coordination.signals import leave_signals_to_parent
+from framework.runtime.coordination.stop import StopReason, StopSignal
+from framework.runtime.durability.state import StateMemory
+from framework.runtime.execution.assembly.network import Network
+from framework.runtime.observation.stacks import Stacks
 from framework.runtime.workers.death_watch import open_files
 from framework.runtime.workers.folder import enter_sources
 from framework.runtime.workers.messages import (

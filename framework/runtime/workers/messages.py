@@ -12,14 +12,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from logging.handlers import QueueHandler
 
-from framework.errors import ComponentError, LoadError, ViperError, WorkerError
-from framework.log import Counting, Limits, key_of
-from framework.log.forms import error_name, traceback_text
-from framework.runtime.control.stop import StopReason
-from framework.runtime.metrics.saved import SavedTasks, TaskReport
-from framework.runtime.metrics.stacks import Stacks
-from framework.runtime.metrics.statistics import WorkerReport
-from framework.tracebacks import RemoteTraceback, of_user_code
+from framework.model.errors import ComponentError, LoadError, ViperError, WorkerError
+from framework.model.tracebacks import RemoteTraceback, of_user_code
+from framework.operators.log import Counting, Limits, key_of
+from framework.operators.log.forms import error_name, traceback_text
+from framework.runtime.coordination.stop import StopReason
+from framework.runtime.durability.saved import SavedTasks, TaskReport
+from framework.runtime.observation.stacks import Stacks
+from framework.runtime.observation.statistics import WorkerReport
 from viper.arena import ArenaHandle
 
 # -- to a worker

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from framework.planning import Plan
-from framework.runtime.assembly.network import Network
-from framework.runtime.assembly.ways import Way
-from framework.runtime.recovery import RecoveryMemory, Repeat
-from framework.runtime.state import SharedMemory
+from framework.runtime.durability.recovery import RecoveryMemory, Repeat
+from framework.runtime.durability.state import SharedMemory
+from framework.runtime.execution.assembly.network import Network
+from framework.runtime.execution.assembly.ways import Way
 from viper.gate import ScaleGate
 
 

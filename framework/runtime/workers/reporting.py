@@ -6,13 +6,13 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from framework.errors import ComponentError
+from framework.model.errors import ComponentError
+from framework.operators.sinks import Sink
 from framework.planning import Plan
 from framework.runtime.execution.executor import Executor
-from framework.runtime.hosts.user_errors import user_errors
-from framework.runtime.metrics.statistics import ExecutorStatistics, LongCallback, WorkerReport
+from framework.runtime.observation.statistics import ExecutorStatistics, LongCallback, WorkerReport
+from framework.runtime.tasks.hosts.user_errors import user_errors
 from framework.runtime.tasks.task import Task
-from framework.sinks import Sink
 
 
 def executor_statistics(

@@ -7,20 +7,20 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from framework.config import Settings
-from framework.errors import WorkerError
+from framework.model.config import Settings
+from framework.model.errors import WorkerError
+from framework.model.topology import Role
 from framework.planning import Plan, TaskSpec
-from framework.runtime.assembly.network import Network
-from framework.runtime.assembly.recording import NO_RECORDING, RecordingPaths
-from framework.runtime.hosts.faults import RestartBudget
-from framework.runtime.metrics.incidents import Incident
-from framework.runtime.recovery import RecoveryMemory, Suspect
-from framework.runtime.state import SharedMemory
+from framework.planning.traits import is_restarted_by_storm
+from framework.runtime.durability.recovery import RecoveryMemory, Suspect
+from framework.runtime.durability.state import SharedMemory
+from framework.runtime.execution.assembly.network import Network
+from framework.runtime.execution.assembly.recording import NO_RECORDING, RecordingPaths
+from framework.runtime.observation.incidents import Incident
+from framework.runtime.tasks.hosts.faults import RestartBudget
 from framework.runtime.workers.going_back import Attempts, GoneBackError, living_processes
 from framework.runtime.workers.handle import WorkerHandle
 from framework.runtime.workers.reclaim import reclaim
-from framework.topology import Role
-from framework.traits import is_restarted_by_storm
 
 log = logging.getLogger("viperstorm.worker")
 

@@ -13,11 +13,11 @@ from importlib.machinery import SourceFileLoader
 from types import FunctionType
 from typing import Any
 
-from framework.checkpoints.meaning import digest_of_code, functions_of, globals_of, is_ours
-from framework.errors import LoadError
-from framework.importing import import_object
+from framework.model.errors import LoadError
+from framework.model.importing import import_object
+from framework.model.topology import ObjectDef, PythonImplementation, Topology
+from framework.runtime.durability.checkpoints.meaning import digest_of_code, functions_of, globals_of, is_ours
 from framework.runtime.workers.by_value import has_name
-from framework.topology import ObjectDef, PythonImplementation, Topology
 
 _CONSTANTS = (bool, int, float, str, bytes, type(None))
 

@@ -15,19 +15,19 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, Final
 
-from framework.config import Settings
-from framework.errors import ComponentError, TopologyError
-from framework.importing import importing_user_code
-from framework.log import Limits
+from framework.model.config import Settings
+from framework.model.errors import ComponentError, TopologyError
+from framework.model.importing import importing_user_code
+from framework.model.topology import ComponentSpec, ObjectDef, Problem, PythonImplementation, Topology, about
+from framework.operators.log import Limits
 from framework.planning import Plan
-from framework.runtime.assembly.network import NetworkMap
-from framework.runtime.assembly.recording import RecordingPaths
-from framework.runtime.metrics.statistics import WorkerReport
-from framework.runtime.state import StateMap
+from framework.planning.validation.subscriptions import subscriptions
+from framework.runtime.durability.state import StateMap
+from framework.runtime.execution.assembly.network import NetworkMap
+from framework.runtime.execution.assembly.recording import RecordingPaths
+from framework.runtime.observation.statistics import WorkerReport
 from framework.runtime.workers import by_value
 from framework.runtime.workers.same_code import Codes, code_of
-from framework.topology import ComponentSpec, ObjectDef, Problem, PythonImplementation, Topology, about
-from framework.validation.subscriptions import subscriptions
 
 log = logging.getLogger("viperstorm.worker")
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
-from framework.errors import WorkerError
+from framework.model.errors import WorkerError
 from framework.runtime.workers.messages import Failed, FromWorker, Logged, StandsBy, TakePlace, log_here
 
 log = logging.getLogger("viperstorm.worker")

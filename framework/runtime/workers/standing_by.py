@@ -6,11 +6,11 @@ import importlib
 from collections.abc import Iterator
 from contextlib import suppress
 
-from framework.importing import import_class
-from framework.runtime.hosts.registry import host_factory
-from framework.topology import ObjectDef, Topology
+from framework.model.importing import import_class
+from framework.model.topology import ObjectDef, Topology
+from framework.runtime.tasks.hosts.registry import host_factory
 
-OF_STATE = ("framework.state.handles", "framework.state.lists", "framework.state.maps")
+OF_STATE = ("framework.operators.state.handles", "framework.operators.state.lists", "framework.operators.state.maps")
 """Modules that a task imports where its component declares state."""
 _OF_TYPED_STREAMS = ("viper.columns.batches", "viper.columns.payload")
 """Likewise, where typed streams begin or end at it."""

@@ -20,8 +20,8 @@ from multiprocessing.reduction import DupFd
 from types import ModuleType
 from typing import Final
 
-from framework.lifeline import Lifeline
-from framework.runtime.control.signals import LEFT_TO_PARENT, blocked
+from framework.common.lifeline import Lifeline
+from framework.runtime.coordination.signals import LEFT_TO_PARENT, blocked
 from framework.runtime.workers import main as child
 from framework.runtime.workers.messages import Handles
 from framework.runtime.workers.server import current_server
@@ -35,7 +35,7 @@ SCARCE: Final = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
 """The error numbers by which a system says that it has no room for one more process or file."""
 HASH_SEED = "0"
 """Python's hashes of texts are the same in all worker processes and runs, and so is the order of sets."""
-_TIDYING = "framework.tidying"
+_TIDYING = "framework.runtime.workers.tidying"
 """A module for the server alone, which nobody else may import."""
 _one_at_a_time = threading.Lock()
 """Held while the environment and the main module of this process are changed to start another."""
@@ -52,7 +52,7 @@ def make_context() -> BaseContext:
 
 def preloaded() -> list[str]:
     """The modules that the server imports, so that no process has to which it starts."""
-    ported = ["framework.adapters.ported_host", "streamparse"] if "streamparse" in sys.modules else []
+    ported = ["framework.frontends.streamparse.ported_host", "streamparse"] if "streamparse" in sys.modules else []
     return [child.__name__, *OF_STATE, *ported, _TIDYING]
 
 

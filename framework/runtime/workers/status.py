@@ -20,8 +20,8 @@ from typing import Any, Protocol
 
 from framework.runtime.execution.executor import Executor
 from framework.runtime.execution.stacks import callback_of
-from framework.runtime.metrics.counters import TaskCounters
-from framework.runtime.metrics.statistics import ExecutorStatistics
+from framework.runtime.observation.counters import TaskCounters
+from framework.runtime.observation.statistics import ExecutorStatistics
 from viper.blackbox import BlackBox
 
 PERIOD_S = 0.1

@@ -12,20 +12,20 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
-from framework.config import Settings
-from framework.errors import ComponentError, ViperError, WorkerError, first_of
+from framework.model.config import Settings
+from framework.model.errors import ComponentError, ViperError, WorkerError, first_of
 from framework.planning import Plan
-from framework.runtime.assembly.network import Network
-from framework.runtime.assembly.recording import RecordingPaths
-from framework.runtime.control.signals import asked_by_sigquit
-from framework.runtime.control.stop import DrainDeadline, StopReason, StopSignal
-from framework.runtime.metrics.counters import TaskCounters
-from framework.runtime.metrics.incidents import Incident
-from framework.runtime.metrics.saved import SavedTasks, TaskReport
-from framework.runtime.metrics.stacks import Stacks
-from framework.runtime.metrics.statistics import ExecutorStatistics, WorkerReport
-from framework.runtime.recovery import RecoveryMemory
-from framework.runtime.state import StateMemory
+from framework.runtime.coordination.signals import asked_by_sigquit
+from framework.runtime.coordination.stop import DrainDeadline, StopReason, StopSignal
+from framework.runtime.durability.recovery import RecoveryMemory
+from framework.runtime.durability.saved import SavedTasks, TaskReport
+from framework.runtime.durability.state import StateMemory
+from framework.runtime.execution.assembly.network import Network
+from framework.runtime.execution.assembly.recording import RecordingPaths
+from framework.runtime.observation.counters import TaskCounters
+from framework.runtime.observation.incidents import Incident
+from framework.runtime.observation.stacks import Stacks
+from framework.runtime.observation.statistics import ExecutorStatistics, WorkerReport
 from framework.runtime.workers.going_back import Attempts
 from framework.runtime.workers.handle import Phase, WorkerHandle
 from framework.runtime.workers.inquiry import StackInquiry

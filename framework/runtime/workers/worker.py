@@ -11,10 +11,10 @@ from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 
-from framework.config import Settings
-from framework.errors import ComponentError
-from framework.instantiate import Beans
-from framework.log import (
+from framework.model.config import Settings
+from framework.model.errors import ComponentError
+from framework.model.instantiate import Beans
+from framework.operators.log import (
     Origin,
     ask_in_this_thread,
     attached_origins,
@@ -23,23 +23,23 @@ from framework.log import (
     task_files,
 )
 from framework.planning import Plan
-from framework.runtime.assembly.executors import make_executor
-from framework.runtime.assembly.network import Network
-from framework.runtime.assembly.recording import RecordingIO, RecordingPaths
-from framework.runtime.assembly.task_factory import TaskFactory
-from framework.runtime.control.alignment import Stage
-from framework.runtime.control.signals import asked_by_sigquit
-from framework.runtime.control.stop import DrainDeadline, StopReason, StopSignal
+from framework.runtime.coordination.alignment import Stage
+from framework.runtime.coordination.signals import asked_by_sigquit
+from framework.runtime.coordination.stop import DrainDeadline, StopReason, StopSignal
+from framework.runtime.durability.saved import SavedTask, SavedTasks, TaskReport
+from framework.runtime.durability.state import StateMemory
 from framework.runtime.execution.alarm import ending_in_time
+from framework.runtime.execution.assembly.executors import make_executor
+from framework.runtime.execution.assembly.network import Network
+from framework.runtime.execution.assembly.recording import RecordingIO, RecordingPaths
+from framework.runtime.execution.assembly.task_factory import TaskFactory
 from framework.runtime.execution.executor import Executor
 from framework.runtime.execution.stand_in import standing_in
 from framework.runtime.execution.watchdog import Watch
-from framework.runtime.metrics.counters import TaskCounters
-from framework.runtime.metrics.incidents import Incident
-from framework.runtime.metrics.saved import SavedTask, SavedTasks, TaskReport
-from framework.runtime.metrics.stacks import Stacks
-from framework.runtime.metrics.statistics import ExecutorStatistics, WorkerReport
-from framework.runtime.state import StateMemory
+from framework.runtime.observation.counters import TaskCounters
+from framework.runtime.observation.incidents import Incident
+from framework.runtime.observation.stacks import Stacks
+from framework.runtime.observation.statistics import ExecutorStatistics, WorkerReport
 from framework.runtime.tasks.task import Task
 from framework.runtime.workers.executor_thread import ExecutorThreads
 from framework.runtime.workers.reporting import executor_statistics, worker_report

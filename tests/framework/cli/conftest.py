@@ -97,7 +97,7 @@ class Stuck(Bolt):
 
 TOPOLOGY = """
 from framework import Grouping, Topology
-from framework.sinks import ConsoleSink
+from framework.operators.sinks import ConsoleSink
 import parts
 
 

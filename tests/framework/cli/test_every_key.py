@@ -12,7 +12,7 @@ import yaml
 from click.testing import Result
 
 from framework.cli.exit_codes import ExitCode
-from framework.config import KEYS
+from framework.model.config import KEYS
 from tests.portions import at_every_change
 
 Viper = Callable[..., Result]

@@ -13,7 +13,7 @@ from click.testing import Result
 from framework.cli.exit_codes import ExitCode
 from framework.cli.logs import stderr_for_lines
 from framework.cli.messages import AS_JSON, note
-from framework.log import LogForm
+from framework.operators.log import LogForm
 
 Viper = Callable[..., Result]
 

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from framework.cli import main
 from framework.cli import opening as opening_module
 from framework.cli.exit_codes import ExitCode
-from framework.registry import registered
+from framework.runtime.registry import registered
 from framework.version import VERSION
 
 DOCS = Path(__file__).parents[3] / "docs" / "cli.md"
@@ -32,7 +32,7 @@ def test_help_imports_nothing_heavy() -> None:
     loaded = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()
-    heavy = {"yaml", "streamparse", "thriftpy2", "framework.loading", "framework.runtime", "framework.config"}
+    heavy = {"yaml", "streamparse", "thriftpy2", "framework.frontends.loading", "framework.runtime", "framework.model.config"}
     assert heavy.isdisjoint(loaded)
 
 

@@ -11,10 +11,10 @@ from click.testing import CliRunner
 
 from framework.cli import main
 from framework.cli.plan import _joining
-from framework.components import JoinBolt
-from framework.windows.joins import Band, Equal, Within
+from framework.operators.components import JoinBolt
+from framework.operators.windows.joins import Band, Equal, Within
+from tests.framework.operators.windows.joins.joined import FIELDS, joining
 from tests.framework.runtime.pieces import plan_of
-from tests.framework.windows.joins.joined import FIELDS, joining
 
 TOPOLOGY = Path(__file__).parents[3] / "topologies" / "stretch_scalejoin.yaml"
 ON = Band(2, left="x", right="a") & Equal(left="k", right="l") & Within("1s")

@@ -16,7 +16,7 @@ from framework.cli.exit_codes import ExitCode
 
 MODULE = """
 import click
-from framework.errors import InternalError, ViperError
+from framework.model.errors import InternalError, ViperError
 
 
 @click.command()
@@ -132,5 +132,5 @@ def test_commands_of_this_house_load_nothing_heavy() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "\n  prepare " in ran.stdout
-    heavy = {"pyspark", "py4j", "pyarrow", "pandas", "yaml", "framework.loading", "framework.runtime"}
+    heavy = {"pyspark", "py4j", "pyarrow", "pandas", "yaml", "framework.frontends.loading", "framework.runtime"}
     assert heavy.isdisjoint(ran.stderr.split())

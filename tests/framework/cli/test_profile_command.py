@@ -9,7 +9,7 @@ import pytest
 from click.testing import Result
 
 from framework.cli.exit_codes import ExitCode
-from framework.costs.file import load
+from framework.optimizer.costs.file import load
 
 Viper = Callable[..., Result]
 SHORT = ("--plans", "3", "--runs", "1")

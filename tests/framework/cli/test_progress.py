@@ -10,7 +10,7 @@ import pytest
 
 from framework.cli.progress import PLAIN_PERIOD_S, ProgressLine, can_animate
 from framework.runtime import Progress
-from framework.runtime.metrics.statistics import LongCallback
+from framework.runtime.observation.statistics import LongCallback
 
 
 class Terminal(io.StringIO):

@@ -14,10 +14,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from framework import scale
-from framework.checkpoints.control import SOCKET, ask
 from framework.cli import main
 from framework.cli.exit_codes import ExitCode
-from framework.errors import ScaleError, SuspendError
+from framework.model.errors import ScaleError, SuspendError
+from framework.runtime.durability.checkpoints.control import SOCKET, ask
 
 REPOSITORY = Path(__file__).parents[3]
 TARGET = """
@@ -25,7 +25,7 @@ import os
 import time
 
 from framework import Bolt, Grouping, Spout, Topology
-from framework.sinks import ConsoleSink
+from framework.operators.sinks import ConsoleSink
 
 
 class Numbers(Spout):
@@ -56,8 +56,8 @@ KEYED = """
 import os
 
 from framework import Bolt, Grouping, Spout, Topology
-from framework.sinks import ConsoleSink
-from framework.state import ValueState
+from framework.operators.sinks import ConsoleSink
+from framework.operators.state import ValueState
 
 
 class Numbers(Spout):

@@ -14,10 +14,10 @@ from typing import Any, cast
 import pytest
 from click.testing import CliRunner
 
-from framework.checkpoints.control import SOCKET
+from framework.api import stacks
 from framework.cli import main
 from framework.cli.exit_codes import ExitCode
-from framework.running import stacks
+from framework.runtime.durability.checkpoints.control import SOCKET
 from framework.runtime.execution.executor import Executor
 from tests.framework.runtime.workers.running import Workers, every_kind
 

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from framework.cli.statistics import statistics_lines
-from framework.observing import MeasuredInput, MeasuredOutput, MeasuredTask
 from framework.recording import ScaleChange
 from framework.runtime import RunStatistics
-from framework.runtime.metrics.statistics import ExecutorStatistics
+from framework.runtime.observation import MeasuredInput, MeasuredOutput, MeasuredTask
+from framework.runtime.observation.statistics import ExecutorStatistics
 from framework.runtime.report import _scaled
 
 

@@ -17,10 +17,10 @@ from framework.cli.exit_codes import ExitCode
 from framework.cli.live_table import LiveTable, live_lines
 from framework.cli.progress import StatusLine
 from framework.cli.top import _Once, watch
-from framework.errors import SuspendError
-from framework.observing import TaskSnapshot, rates_between
-from framework.registry import known_runs
-from tests.framework.test_observing import component, snapshot, tasks
+from framework.model.errors import SuspendError
+from framework.runtime.observation import TaskSnapshot, rates_between
+from framework.runtime.registry import known_runs
+from tests.framework.runtime.observation.test_observing import component, snapshot, tasks
 
 Process = Callable[..., "subprocess.Popen[str]"]
 Viper = Callable[..., Result]
@@ -163,7 +163,7 @@ def run_of(process: Process, worker: str) -> subprocess.Popen[str]:
 
 def looked(running: subprocess.Popen[str]) -> bool:
     from framework.cli.top import looked_at
-    from framework.registry import control_of
+    from framework.runtime.registry import control_of
 
     try:
         return looked_at(control_of(str(running.pid))).components[1].processed > 0

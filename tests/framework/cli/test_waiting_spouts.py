@@ -25,7 +25,7 @@ from streamparse import Spout, Topology
 from framework import Grouping
 from framework import Spout as OurSpout
 from framework import Topology as OurTopology
-from framework.sinks import ConsoleSink
+from framework.operators.sinks import ConsoleSink
 
 
 def messages():

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from framework import TopologyBuilder
-from framework.sinks import CollectingSink
+from framework.operators.sinks import CollectingSink
 from tests.framework.hosting import ours, ported
 from tests.framework.runtime.workers.running import INLINE, Workers
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from framework import TopologyBuilder
-from framework.errors import TopologyError
-from framework.standins.storm import TestWordCounter, TestWordSpout
-from framework.validation import validate
+from framework.model.errors import TopologyError
+from framework.operators.standins.storm import TestWordCounter, TestWordSpout
+from framework.planning.validation import validate
 
 
 def words() -> TopologyBuilder:

@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from framework import Grouping, Stream, TopologyBuilder, Tuple
-from framework.sinks import CollectingSink
+from framework.operators.sinks import CollectingSink
 from tests.framework.hosting.kinds import both, chain, everywhere
 from tests.framework.runtime.pieces import run_built
 from tests.framework.runtime.workers.running import Workers

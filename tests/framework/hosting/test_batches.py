@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from framework.errors import ComponentError
+from framework.model.errors import ComponentError
 from framework.runtime import RunReport
 from framework.testing import TICK, run_bolt
 from tests.framework.hosting.kinds import both, chain, everywhere

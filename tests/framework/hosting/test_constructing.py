@@ -10,7 +10,7 @@ from typing import Any
 import pystorm.component
 import pytest
 
-from framework.adapters.ported_host import construct
+from framework.frontends.streamparse.ported_host import construct
 
 
 def surroundings() -> Any:

@@ -8,12 +8,12 @@ from types import ModuleType
 import pytest
 
 from framework import TopologyBuilder
-from framework.errors import TopologyError
-from framework.loading import load
-from framework.render import rendered, to_dot
-from framework.sinks import CollectingSink
+from framework.frontends.loading import load
+from framework.model.errors import TopologyError
+from framework.model.render import rendered, to_dot
+from framework.operators.sinks import CollectingSink
+from framework.planning.validation import check_runnable, validate
 from framework.testing import run_topology
-from framework.validation import check_runnable, validate
 from tests.framework.hosting.kinds import both, everywhere
 from tests.framework.runtime.workers.running import Workers
 

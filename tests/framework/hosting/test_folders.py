@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from framework import run
-from framework.config import resolve
-from framework.errors import ComponentError
-from framework.importing import source_folder
-from framework.loading import load
+from framework.frontends.loading import load
+from framework.model.config import resolve
+from framework.model.errors import ComponentError
+from framework.model.importing import source_folder
 from framework.planning import make_plan
 from framework.runtime.workers.folder import folder_of_sources
 from framework.testing import run_topology

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from framework.errors import EmitError
-from framework.runtime.edges.values import as_json
+from framework.model.errors import EmitError
+from framework.runtime.exchange.values import as_json
 
 Pair = namedtuple("Pair", "a b")
 

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from framework import TopologyBuilder
-from framework.components.component import LOGGER_PREFIX
-from framework.sinks import CollectingSink
+from framework.operators.components.component import LOGGER_PREFIX
+from framework.operators.sinks import CollectingSink
 from tests.framework.hosting import ported
 from tests.framework.hosting.kinds import both, chain, everywhere
 from tests.framework.runtime.pieces import listed, run_built
@@ -348,8 +348,8 @@ def test_what_counts_as_a_tick_is_for_the_class_to_say(streamparse: Any) -> None
 
 def test_a_timer_asks_for_batches_without_any_too(streamparse: Any) -> None:
     """pystorm's thread calls `process_batches` after each pause, whatever has been gathered."""
-    from framework.adapters.ported_host import PortedHost
-    from framework.adapters.streamparse.construction import construct
+    from framework.frontends.streamparse.construction import construct
+    from framework.frontends.streamparse.ported_host import PortedHost
 
     class Counts(streamparse.TicklessBatchingBolt):
         calls = 0
@@ -365,7 +365,7 @@ def test_a_timer_asks_for_batches_without_any_too(streamparse: Any) -> None:
 
 def test_bolts_that_pystorm_does_not_have_are_answered_for_as_before() -> None:
     from framework import BatchBolt, Bolt, JoinBolt, SharedTable, StatefulBolt, WindowedBolt
-    from framework.runtime.hosts.host import Host
+    from framework.runtime.tasks.hosts.host import Host
 
     def acks(self: Any, tup: Any) -> None: ...
 
@@ -379,8 +379,8 @@ def test_bolts_that_pystorm_does_not_have_are_answered_for_as_before() -> None:
 
 
 def test_a_component_of_streamparses_may_call_anything_tables(streamparse: Any) -> None:
-    from framework.adapters.ported_host import PortedHost
-    from framework.adapters.streamparse.construction import construct
+    from framework.frontends.streamparse.construction import construct
+    from framework.frontends.streamparse.ported_host import PortedHost
 
     class Own(streamparse.Bolt):
         tables = ("orders", "users")

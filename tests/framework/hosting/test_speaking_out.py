@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from framework.components.component import LOGGER_PREFIX
+from framework.operators.components.component import LOGGER_PREFIX
 from tests.framework.hosting.kinds import both, chain, everywhere
 from tests.framework.runtime.workers.running import Workers
 

@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 
 from framework import Grouping, Topology, TopologyBuilder
-from framework.config import resolve
-from framework.dsl import GlobalStreamId, topology_of
-from framework.errors import TopologyError
-from framework.flux import load_flux
-from framework.loading import load
+from framework.frontends.dsl import GlobalStreamId, topology_of
+from framework.frontends.flux import load_flux
+from framework.frontends.loading import load
+from framework.model.config import resolve
+from framework.model.errors import TopologyError
+from framework.model.render import rendered, to_dot, to_mermaid
+from framework.model.topology import Loaded
+from framework.operators.sinks import CollectingSink
 from framework.planning import make_plan
-from framework.render import rendered, to_dot, to_mermaid
+from framework.planning.validation import validate
 from framework.runtime import RunReport, run
-from framework.sinks import CollectingSink
 from framework.testing import run_topology
-from framework.topology import Loaded
-from framework.validation import validate
 from tests.framework.hosting import ours, ported
 from tests.framework.hosting.kinds import KINDS, both, chain, everywhere
 from tests.framework.runtime.pieces import run_built

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from framework import TopologyBuilder
-from framework.errors import ComponentError, EmitError
-from framework.runtime.edges.values import snapshot
-from framework.sinks import CollectingSink
-from framework.tracebacks import formatted, of_user_code
+from framework.model.errors import ComponentError, EmitError
+from framework.model.tracebacks import formatted, of_user_code
+from framework.operators.sinks import CollectingSink
+from framework.runtime.exchange.values import snapshot
 from tests.framework.hosting import raising
 from tests.framework.hosting.kinds import everywhere
 from tests.framework.runtime.workers.components import Rows
@@ -66,7 +66,7 @@ def test_an_error_of_ours_that_user_code_has_made_ends_with_the_users_line() -> 
     assert "values.py" in "".join(traceback.format_exception(caught.value))
     *_, line, message = of_user_code(caught.value)
     assert "snapshot(lambda: None)" in line
-    assert message.startswith("framework.errors.EmitError: cannot carry")
+    assert message.startswith("framework.model.errors.EmitError: cannot carry")
 
 
 def test_an_error_that_only_code_of_ours_has_seen_is_its_message() -> None:
@@ -78,5 +78,5 @@ def test_an_error_that_only_code_of_ours_has_seen_is_its_message() -> None:
     error = caught.value.with_traceback(frames.tb_next)
     assert of_user_code(error) == ()
     assert "".join(formatted((type(error), error, error.__traceback__))).startswith(
-        "framework.errors.EmitError: "
+        "framework.model.errors.EmitError: "
     )

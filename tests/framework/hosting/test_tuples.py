@@ -9,10 +9,10 @@ from types import ModuleType
 import pytest
 
 from framework import Bolt, Tuple
-from framework.errors import ComponentError
-from framework.runtime.inputs import values_class
+from framework.model.errors import ComponentError
+from framework.model.tracebacks import of_user_code
+from framework.runtime.exchange.inputs import values_class
 from framework.testing import run_bolt
-from framework.tracebacks import of_user_code
 from tests.framework.hosting import ported
 from tests.framework.hosting.kinds import both, chain, everywhere
 from tests.framework.runtime.workers.running import Workers

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from framework import Bolt, Spout, Stream, TopologyBuilder
-from framework.errors import ComponentError
-from framework.sinks import CollectingSink
+from framework.model.errors import ComponentError
+from framework.operators.sinks import CollectingSink
 from framework.testing import run_bolt
 from tests.framework.hosting.kinds import KINDS, both, chain, everywhere
 from tests.framework.runtime.pieces import bolt, listed, run_built

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from framework import TopologyBuilder
-from framework.runtime.control.stop import StopReason
-from framework.runtime.edges.buffer import SPILL_AT
+from framework.runtime.coordination.stop import StopReason
+from framework.runtime.exchange.buffer import SPILL_AT
 from tests.framework.hosting import ours, ported
 from tests.framework.hosting.kinds import both, chain, everywhere
 from tests.framework.runtime.workers.conftest import Gate

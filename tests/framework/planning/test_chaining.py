@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from framework import Grouping, TopologyBuilder
-from framework.sinks import CollectingSink
+from framework.operators.sinks import CollectingSink
 from tests.framework.runtime.pieces import Forward, Numbers, plan_of
 
 

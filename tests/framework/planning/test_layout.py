@@ -7,9 +7,9 @@ import itertools
 import pytest
 
 from framework import TopologyBuilder
+from framework.operators.sinks import CollectingSink
 from framework.planning import ComponentLevel, Layout, make_layout
 from framework.planning.layout import PATH_BITS
-from framework.sinks import CollectingSink
 from tests.framework.runtime.pieces import Forward, Numbers, run_built
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from framework import Bolt, Grouping, TopologyBuilder, ValueState
-from framework.errors import TopologyError
+from framework.model.errors import TopologyError
+from framework.operators.sinks import CollectingSink
 from framework.planning import Plan
-from framework.sinks import CollectingSink
 from tests.framework.runtime.pieces import Forward, Numbers, plan_of
 
 LAYERS = ("operator", "operator-python")

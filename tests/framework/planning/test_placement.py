@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from framework import Bolt, Spout, TopologyBuilder
-from framework.config import resolve
-from framework.errors import TopologyError
+from framework.model.config import resolve
+from framework.model.errors import TopologyError
 from framework.planning import Placement, Plan, WorkerKind, make_plan
 from framework.planning.placement import AsListed, ByComponent, Group, RoundRobin
 

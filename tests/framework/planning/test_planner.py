@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from framework import Spout, TopologyBuilder
-from framework.config import resolve
-from framework.errors import TopologyError
+from framework.model.config import resolve
+from framework.model.errors import TopologyError
+from framework.operators.sinks import CollectingSink
 from framework.planning import make_plan
-from framework.sinks import CollectingSink
 from tests.framework.runtime.pieces import Forward, Numbers, Timed, plan_of, polled
 
 

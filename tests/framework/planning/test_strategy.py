@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from framework import TopologyBuilder
-from framework.config import Settings, resolve
-from framework.errors import InternalError
+from framework.model.config import Settings, resolve
+from framework.model.errors import InternalError
+from framework.model.topology import Topology
+from framework.operators.sinks import CollectingSink
 from framework.planning import (
     AsConfigured,
     Draft,
@@ -23,8 +25,6 @@ from framework.planning import (
     make_plan,
 )
 from framework.runtime import run
-from framework.sinks import CollectingSink
-from framework.topology import Topology
 from tests.framework.runtime.pieces import Forward, Numbers
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from framework import Bolt, Spout, Stream, TopologyBuilder
-from framework.config import resolve
+from framework.model.config import resolve
 from framework.planning import Plan, make_plan
 from framework.recording import Emission, Recorded, RecordingWriter, Rows, TaskRecorder
 from viper.position import Position, Positions

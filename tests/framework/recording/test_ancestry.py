@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from framework.model.topology import Role
 from framework.planning import ComponentLevel, Plan, TimeMode
 from framework.recording import Header, Hop, line_of_descent
 from framework.recording.header import RecordedComponent, header_of
-from framework.topology import Role
 from tests.framework.recording.pieces import plan_of, position
 from viper.position import LEAST, Level, Position, Positions
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from framework import Bolt, Spout, Stream, TopologyBuilder, run
-from framework.errors import ViperError
+from framework.model.errors import ViperError
+from framework.operators.sinks import CollectingSink
 from framework.recording import Recording
 from framework.recording.spout import RecordedSpout
-from framework.sinks import CollectingSink
 
 
 class Numbers(Spout):

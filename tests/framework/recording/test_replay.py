@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from framework import Bolt, Spout, TopologyBuilder
-from framework.config import resolve
+from framework.model.config import resolve
+from framework.model.topology import Stream
 from framework.planning import Plan, make_plan
 from framework.recording import (
     Recording,
@@ -20,7 +21,6 @@ from framework.recording import (
     check_replayable,
     replay_ticks,
 )
-from framework.topology import Stream
 from tests.framework.recording.pieces import (
     SENTENCES,
     HandRun,

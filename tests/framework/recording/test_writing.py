@@ -67,7 +67,7 @@ def test_parts_are_written_by_other_processes(tmp_path: Path) -> None:
     writer = RecordingWriter(tmp_path / "run.viper", plan)
     script = (
         "import sys; from pathlib import Path; from framework.planning import TaskSpec\n"
-        "from framework.recording import TaskRecorder; from framework.topology import Role\n"
+        "from framework.recording import TaskRecorder; from framework.model.topology import Role\n"
         "from tests.framework.recording.pieces import emission, position, positions_of\n"
         "folder, id, component = sys.argv[1:]\n"
         "task = TaskSpec(int(id), component, 0, Role.BOLT, 0)\n"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from framework import Bolt, SeekableSpout, ValueState
-from framework.sinks import Sink
+from framework.operators.sinks import Sink
 
 
 def acked(folder: str | Path) -> list[int]:

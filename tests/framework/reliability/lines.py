@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from framework import Bolt, ReliableSpout, TopologyBuilder
-from framework.sinks import Sink
+from framework.operators.sinks import Sink
 
 TEXT = Path(__file__).parents[3] / "topologies" / "data" / "kjv.txt.gz"
 WORDS_PER_LINE = 1000

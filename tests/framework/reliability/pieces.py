@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from framework import Bolt, Spout, TopologyBuilder
-from framework.config import resolve
+from framework.model.config import resolve
 from framework.planning import make_plan
 from framework.runtime import Run, RunReport
 from tests.framework.runtime.pieces import bolt, run_built, spout

@@ -19,13 +19,13 @@ from typing import Any
 import pytest
 
 from framework import SeekableSpout, Spout, TopologyBuilder
-from framework.checkpoints import CheckpointFolder
-from framework.errors import CheckpointError, ComponentError
+from framework.model.errors import CheckpointError, ComponentError
+from framework.operators.sinks import CollectingSink
 from framework.runtime import Run
-from framework.runtime.control.stop import StopReason
-from framework.sinks import CollectingSink
-from tests.framework.checkpoints.suspended import SIGNAL, suspending
+from framework.runtime.coordination.stop import StopReason
+from framework.runtime.durability.checkpoints import CheckpointFolder
 from tests.framework.reliability.brokers import FromBroker, Remember, acked
+from tests.framework.runtime.durability.checkpoints.suspended import SIGNAL, suspending
 from tests.framework.runtime.pieces import plan_of
 from tests.framework.runtime.workers.running import INLINE, PROCESSES, THREADS, Workers, every_kind
 from tests.portions import at_every_change
@@ -41,10 +41,10 @@ PROGRAM = """
     from pathlib import Path
 
     import framework
-    from framework.checkpoints.files import SystemFiles
-    from framework.runtime.checkpointing import Checkpointing
-    from framework.runtime.control.alignment import Alignment
-    from framework.sinks import JsonLinesSink
+    from framework.runtime.durability.checkpoints.files import SystemFiles
+    from framework.runtime.leading.checkpointing import Checkpointing
+    from framework.runtime.coordination.alignment import Alignment
+    from framework.operators.sinks import JsonLinesSink
     from tests.framework.reliability.brokers import FromBroker, Remember
 
     folder, worker, workers, seed, plant = Path(sys.argv[1]), sys.argv[2], *map(int, sys.argv[3:])

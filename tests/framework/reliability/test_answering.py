@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from framework import BatchingBolt, TicklessBatchingBolt
-from framework.errors import ComponentError
+from framework.model.errors import ComponentError
 from framework.runtime import RunReport
 from tests.framework.reliability.pieces import SMALL, Heard, chained, ending, passing, tracked
 from tests.framework.runtime.pieces import FakeClock, bolt, listed, run_built

@@ -10,7 +10,7 @@ import pytest
 import streamparse
 
 import framework
-from framework.errors import ComponentError
+from framework.model.errors import ComponentError
 from tests.framework.reliability.pieces import Heard, chained, tracked
 from tests.framework.runtime.pieces import bolt, listed, run_built
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from framework import BatchingBolt
-from framework.errors import ComponentError
+from framework.model.errors import ComponentError
+from framework.operators.sinks import Sink
 from framework.runtime import RunReport
-from framework.sinks import Sink
 from tests.framework.reliability.pieces import Heard, chained, ending, passing, tracked
 from tests.framework.runtime.pieces import FakeClock, bolt, listed, polled, run_built
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from framework import Bolt, Stream, TopologyBuilder
-from framework.errors import AnswerError, ComponentError, EmitError
-from framework.topology import Grouping
+from framework.model.errors import AnswerError, ComponentError, EmitError
+from framework.model.topology import Grouping
 from tests.framework.reliability.pieces import Heard, ending, tracked
 from tests.framework.runtime.pieces import bolt, run_built
 

@@ -14,17 +14,17 @@ from typing import Any
 import pytest
 
 from framework import Bolt, TopologyBuilder
-from framework.builder import shell
-from framework.errors import ComponentError
+from framework.frontends.builder import shell
+from framework.model.errors import ComponentError
+from framework.operators.sinks import CollectingSink
 from framework.runtime import RunReport
-from framework.runtime.assembly.network import Network
-from framework.runtime.assembly.recording import NO_RECORDING
-from framework.runtime.hosts.faults import LONGEST_UNLIMITED_PAUSE_S, RestartBudget
-from framework.runtime.hosts.user_errors import TRIES
+from framework.runtime.execution.assembly.network import Network
+from framework.runtime.execution.assembly.recording import NO_RECORDING
+from framework.runtime.tasks.hosts.faults import LONGEST_UNLIMITED_PAUSE_S, RestartBudget
+from framework.runtime.tasks.hosts.user_errors import TRIES
 from framework.runtime.workers.going_back import TRIES as WORKER_TRIES
 from framework.runtime.workers.handle import Phase, WorkerHandle
 from framework.runtime.workers.restarts import RestartPolicy
-from framework.sinks import CollectingSink
 from tests.framework.reliability.pieces import chained
 from tests.framework.runtime.pieces import FakeClock, listed, plan_of, polled, run_built
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from framework import TopologyBuilder
-from framework.errors import TopologyError
+from framework.model.errors import TopologyError
 from tests.framework.reliability.pieces import Heard, chained, ending, passing, prepared, shaped, tracked
 from tests.framework.runtime.pieces import FakeClock, bolt, polled, run_built, spout
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from framework.runtime.edges.destination import Destination
+from framework.runtime.exchange.destination import Destination
+from framework.runtime.order.tracking.acker import Acker
+from framework.runtime.order.tracking.pending import Pending
 from framework.runtime.tasks.bolt_assigner import BoltAssigner
-from framework.runtime.tracking.acker import Acker
-from framework.runtime.tracking.pending import Pending
 from tests.framework.reliability.schedules import drawn_schedule, run_schedule
 from tests.framework.runtime.pieces import FakeClock
 from tests.portions import at_every_change

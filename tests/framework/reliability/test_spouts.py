@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from framework import BatchingBolt, ReliableSpout, Stream, TopologyBuilder
-from framework.errors import TopologyError
-from framework.sinks import CollectingSink
+from framework.model.errors import TopologyError
+from framework.operators.sinks import CollectingSink
 from tests.framework.reliability.pieces import SMALL, Heard, chained, ending, passing, prepared, tracked
 from tests.framework.runtime.pieces import FakeClock, bolt, built, polled, run_built, spout
 

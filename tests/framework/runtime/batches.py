@@ -7,11 +7,11 @@ from itertools import groupby
 from typing import Any
 
 from framework import BatchBolt, Rows, TopologyBuilder
-from framework.components import Tuple
-from framework.importing import import_class
-from framework.runtime.inputs import values_class
-from framework.sinks import Sink
-from framework.topology import ObjectDef, PythonImplementation, Role, Topology, class_path
+from framework.model.importing import import_class
+from framework.model.topology import ObjectDef, PythonImplementation, Role, Topology, class_path
+from framework.operators.components import Tuple
+from framework.operators.sinks import Sink
+from framework.runtime.exchange.inputs import values_class
 
 
 class InBatches(BatchBolt):

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from framework import Spout, Stream, TopologyBuilder
+from framework.operators.sinks import CollectingSink
 from framework.runtime import RunReport
-from framework.sinks import CollectingSink
 
 Rows = list[tuple[Any, ...]]
 

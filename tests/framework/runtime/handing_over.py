@@ -23,11 +23,11 @@ from framework import (
     TopologyBuilder,
     Tuple,
 )
-from framework.checkpoints.control import ask
-from framework.sinks import CollectingSink
-from framework.state import ListState, ValueState
-from framework.streams import AggregateByKey
-from framework.windows.aggregates import Count
+from framework.frontends.streams import AggregateByKey
+from framework.operators.sinks import CollectingSink
+from framework.operators.state import ListState, ValueState
+from framework.operators.windows.aggregates import Count
+from framework.runtime.durability.checkpoints.control import ask
 
 MOST = 5
 KEYS = 23

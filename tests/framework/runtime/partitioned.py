@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from framework import Bolt, Stream, TopologyBuilder
-from framework.components import Block, Pace, PartitionedSpout
-from framework.sinks import CollectingSink
+from framework.operators.components import Block, Pace, PartitionedSpout
+from framework.operators.sinks import CollectingSink
 from tests.framework.runtime.pieces import chained
 
 Row = tuple[Any, ...]

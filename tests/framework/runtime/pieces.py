@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from framework import Bolt, Spout, TopologyBuilder
-from framework.config import Settings, resolve
+from framework.model.config import Settings, resolve
+from framework.operators.sinks import CollectingSink
 from framework.planning import Plan, make_plan
 from framework.runtime import RunReport, StopSignal, run
-from framework.sinks import CollectingSink
 
 Row = tuple[Any, ...]
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from framework import Bolt, TopologyBuilder, scale
+from framework.operators.sinks import CollectingSink
 from framework.runtime import RunReport
-from framework.sinks import CollectingSink
 from tests.framework.runtime.workers.killed import Numbers
 
 Change = tuple[int, str, int | list[int]]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from framework import Bolt, Stream, TopologyBuilder
-from framework.sinks import CollectingSink
+from framework.operators.sinks import CollectingSink
 from tests.framework.runtime.pieces import Count, Forward, Keep, Numbers, Timed
 
 

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from framework.errors import AnswerError
-from framework.runtime.metrics.counters import TaskCounters
-from framework.runtime.tracking.acker import Acker
-from framework.runtime.tracking.mistakes import Mistakes
-from framework.runtime.tracking.reasons import Cause, Reason
-from framework.runtime.tracking.unanswered import Unanswered
+from framework.model.errors import AnswerError
+from framework.runtime.observation.counters import TaskCounters
+from framework.runtime.order.tracking.acker import Acker
+from framework.runtime.order.tracking.mistakes import Mistakes
+from framework.runtime.order.tracking.reasons import Cause, Reason
+from framework.runtime.order.tracking.unanswered import Unanswered
 from viper.arena import Arena
 from viper.forest import Forest, Trees
 from viper.position import Position, Positions

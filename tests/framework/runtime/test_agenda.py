@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from framework import APlus, Block, Bolt, PartitionedSpout, Spout, TopologyBuilder
-from framework.runtime.positions.lineage import LAST, REPEATS
-from framework.runtime.positions.ticks import MOST_MISSED, WallTimer
+from framework.operators.sinks import CollectingSink
+from framework.operators.windows.aggregates import Count
+from framework.runtime.order.positions.lineage import LAST, REPEATS
+from framework.runtime.order.positions.ticks import MOST_MISSED, WallTimer
 from framework.runtime.tasks import bolt_task
 from framework.runtime.tasks.agenda import Agenda, Frontier, LastEntries, Timed
-from framework.sinks import CollectingSink
-from framework.windows.aggregates import Count
 from tests.framework.runtime.pieces import run_built
 from viper.position import END, LEAST, Position
 

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from framework import TopologyBuilder
-from framework.components import Block
+from framework.operators.components import Block
+from framework.operators.sinks import CollectingSink
 from framework.runtime import RunReport
-from framework.runtime.control.alignment import QUIET_S, QUIET_TURNS
-from framework.runtime.control.stop import StopReason
+from framework.runtime.coordination.alignment import QUIET_S, QUIET_TURNS
+from framework.runtime.coordination.stop import StopReason
 from framework.runtime.tasks.aligned_stop import AlignedStop
-from framework.sinks import CollectingSink
 from tests.framework.runtime.partitioned import Partitions, Row, Stopping, chain_of, expected_rows, rows_of
 from tests.framework.runtime.pieces import drawn, plan_of, run_built
 from tests.framework.runtime.test_partitioned import written

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from framework import Spout, TopologyBuilder, run
-from framework.sinks import CollectingSink
+from framework.operators.sinks import CollectingSink
 
 
 class Never(Spout):

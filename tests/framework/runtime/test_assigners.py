@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from framework.components import Tuple
-from framework.runtime.edges.collector import TaskCollector
-from framework.runtime.edges.output import Output, Port
-from framework.runtime.metrics.counters import TaskCounters
-from framework.runtime.positions.clocks import LogicalClock
+from framework.model.topology import Stream
+from framework.operators.components import Tuple
+from framework.runtime.exchange.collector import TaskCollector
+from framework.runtime.exchange.output import Output, Port
+from framework.runtime.observation.counters import TaskCounters
+from framework.runtime.order.positions.clocks import LogicalClock
 from framework.runtime.tasks.allowance import Allowance
 from framework.runtime.tasks.bolt_assigner import BoltAssigner
 from framework.runtime.tasks.emitter import Assigner, Emitter
 from framework.runtime.tasks.spout_assigner import SpoutAssigner
-from framework.topology import Stream
 from viper.position import LEAST, Level, Position
 from viper.rows import Inbox
 

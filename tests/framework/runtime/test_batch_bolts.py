@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from framework import BatchBolt, Bolt, RowError, Rows, Spout, Stream, TopologyBuilder
-from framework.errors import ComponentError, EmitError
-from framework.runtime.edges.bulk import BulkEmits
-from framework.sinks import CollectingSink
+from framework.model.errors import ComponentError, EmitError
+from framework.operators.sinks import CollectingSink
+from framework.runtime.exchange.bulk import BulkEmits
 from framework.testing import run_bolt
-from tests.framework.multilang.pieces import run_topology
+from tests.framework.frontends.multilang.pieces import run_topology
 from tests.framework.runtime.batches import in_batches
 from tests.framework.runtime.pieces import Timed, built, drawn, listed, run_built
 from tests.framework.runtime.shapes import SHAPES

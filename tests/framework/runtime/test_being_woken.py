@@ -14,15 +14,15 @@ from typing import Any
 import pytest
 
 from framework import Bolt, TopologyBuilder
-from framework.runtime.assembly import executors
-from framework.runtime.edges.buffer import EmitBuffer
+from framework.runtime.exchange.buffer import EmitBuffer
 from framework.runtime.execution import stand_in
+from framework.runtime.execution.assembly import executors
 from framework.runtime.execution.idle import BellIdleStrategy
 from framework.runtime.execution.live_time import HeartbeatRequests
+from framework.runtime.order.tracking.acker import Acker
 from framework.runtime.report import RunReport
 from framework.runtime.tasks.presence import BlockingPresence
 from framework.runtime.tasks.spout_task import SpoutTask
-from framework.runtime.tracking.acker import Acker
 from tests.framework.runtime.pieces import bolt, polled, run_built, spout
 
 COUNT = 30

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 
 from framework import BatchBolt, RowError, Rows, Spout, Stream, TopologyBuilder
-from framework.errors import ComponentError
-from framework.sinks import CollectingSink
+from framework.model.errors import ComponentError
+from framework.operators.sinks import CollectingSink
 from tests.framework.runtime.workers.dying import die, first_time
 from tests.framework.runtime.workers.running import INLINE, PROCESSES, THREADS, Workers, every_kind
 from viper.columns.payload import Columns

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from framework import BatchBolt, Bolt, Rows, Spout, Stream, TopologyBuilder
-from framework.errors import ComponentError
+from framework.model.errors import ComponentError
+from framework.operators.sinks import CollectingSink
 from framework.recording import Recording
 from framework.recording.comparing import compare
 from framework.runtime import RunReport, run
-from framework.runtime.edges.destination import LinkedDestination
-from framework.sinks import CollectingSink
+from framework.runtime.exchange.destination import LinkedDestination
 from tests.framework.runtime.pieces import (
     Count,
     Forward,

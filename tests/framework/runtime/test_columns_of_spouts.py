@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 from framework import Spout, Stream, TopologyBuilder
-from framework.errors import ComponentError
-from framework.sinks import CollectingSink
+from framework.model.errors import ComponentError
+from framework.operators.sinks import CollectingSink
 from tests.framework.runtime.pieces import run_built
 from tests.framework.runtime.workers.running import PROCESSES, THREADS
 

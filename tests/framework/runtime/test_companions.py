@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from framework.runtime import StopReason, StopSignal
-from framework.runtime.control.signals import draining_by_signals
+from framework.runtime.coordination.signals import draining_by_signals
 from tests.framework.runtime.partitioned import Partitions, chain_of
 from tests.framework.runtime.pieces import run_built
 

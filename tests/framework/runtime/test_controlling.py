@@ -11,22 +11,22 @@ from unittest.mock import Mock
 import pytest
 
 from framework import Bolt, TopologyBuilder, scale
-from framework.controllers import Controller, Measurements
-from framework.errors import ScaleError, TopologyError
+from framework.model.errors import ScaleError, TopologyError
+from framework.operators.controllers import Controller, Measurements
+from framework.operators.sinks import CollectingSink
+from framework.planning.routing import TaskSet
 from framework.recording import Recording, ScaleChange
-from framework.routing import TaskSet
 from framework.runtime import RunReport
-from framework.runtime.control.measuring import Measuring
-from framework.runtime.control.repeating import Repeating
-from framework.runtime.control.scaling import Scaling
-from framework.runtime.controlling import Controlling, Counted
-from framework.runtime.metrics.statistics import (
+from framework.runtime.coordination.measuring import Measuring
+from framework.runtime.coordination.repeating import Repeating
+from framework.runtime.coordination.scaling import Scaling
+from framework.runtime.leading.controlling import Controlling, Counted
+from framework.runtime.observation.statistics import (
     ChannelStatistics,
     ExecutorStatistics,
     ReaderStatistics,
     SourceStatistics,
 )
-from framework.sinks import CollectingSink
 from tests.framework.runtime.pieces import plan_of
 from tests.framework.runtime.scaled import MOST, Asking, Pieces, Tripled
 from tests.framework.runtime.workers.running import INLINE, Workers, every_kind

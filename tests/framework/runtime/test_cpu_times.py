@@ -10,7 +10,7 @@ import pytest
 from framework.runtime.execution.busy import BusyTimes
 from framework.runtime.execution.cpu_times import WINDOW_S, CpuTimes
 from framework.runtime.execution.rests import Rests
-from framework.runtime.metrics.counters import TaskCounters
+from framework.runtime.observation.counters import TaskCounters
 
 LONG_S = 10 * WINDOW_S
 SHORT_S = WINDOW_S / 10

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from framework import Stream, TopologyBuilder
-from framework.errors import ComponentError
-from framework.runtime.edges import destination
-from framework.sinks import CollectingSink
+from framework.model.errors import ComponentError
+from framework.operators.sinks import CollectingSink
+from framework.runtime.exchange import destination
 from tests.framework.runtime.pieces import bolt, drawn, listed, run_built
 from tests.portions import seeds_at_every_change
 

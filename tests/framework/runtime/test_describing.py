@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from framework.observing import RunDescription
-from framework.runtime.describing import HIDDEN, Describing, shown_value
+from framework.runtime.leading.describing import HIDDEN, Describing, shown_value
+from framework.runtime.observation import RunDescription
 from tests.framework.runtime.pieces import plan_of
 from tests.framework.runtime.scaled import MOST, built
 

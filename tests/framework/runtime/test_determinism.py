@@ -9,9 +9,9 @@ import pytest
 
 import viper.reader
 from framework import TopologyBuilder
-from framework.runtime.edges.output import Output
-from framework.runtime.positions.lineage import Lineage
-from framework.sinks import CollectingSink
+from framework.operators.sinks import CollectingSink
+from framework.runtime.exchange.output import Output
+from framework.runtime.order.positions.lineage import Lineage
 from tests.framework.runtime.pieces import Forward, Keep, Numbers, Row, chained, drawn, run_built
 from tests.framework.runtime.shapes import SHAPES
 from tests.portions import at_every_change, seeds_at_every_change
@@ -97,8 +97,8 @@ def test_equal_times_are_ordered_by_spout_then_partition_then_count() -> None:
 def test_the_positions_of_every_stream_are_the_same_too(
     shape: str, seeds: range, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from framework.runtime.assembly.outputs import OutputFactory
-    from framework.runtime.edges.output import Output
+    from framework.runtime.exchange.output import Output
+    from framework.runtime.execution.assembly.outputs import OutputFactory
 
     seen: dict[str, set[tuple[Position, Row, int]]] = {}
     make, deliver = OutputFactory.make, Output.deliver

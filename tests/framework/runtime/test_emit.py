@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from framework import Stream, TopologyBuilder
-from framework.errors import ComponentError, EmitError
-from framework.sinks import CollectingSink
+from framework.model.errors import ComponentError, EmitError
+from framework.operators.sinks import CollectingSink
 from tests.framework.runtime.pieces import bolt, built, listed, polled, run_built, spout
 from viper.source import Source
 

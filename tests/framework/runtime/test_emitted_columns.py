@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from framework import BatchBolt, Bolt, RowError, Rows, Stream, TopologyBuilder
-from framework.errors import ComponentError
-from framework.runtime.edges.bulk import Marks
-from framework.sinks import CollectingSink
+from framework.model.errors import ComponentError
+from framework.operators.sinks import CollectingSink
+from framework.runtime.exchange.bulk import Marks
 from tests.framework.runtime.pieces import FakeClock, listed, run_built
 from tests.framework.runtime.workers.running import PROCESSES, THREADS, Workers
 from viper.fanout import Fanout

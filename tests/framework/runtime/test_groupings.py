@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from framework import Bolt, Grouping, Stream, TopologyBuilder
-from framework.errors import ComponentError
-from framework.sinks import CollectingSink
+from framework.model.errors import ComponentError
+from framework.operators.sinks import CollectingSink
 from tests.framework.runtime.pieces import Row, bolt, listed, plan_of, run_built
 
 WORDS = list("abcdefghij")

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from framework import Block, PartitionedSpout, Spout, TopologyBuilder
-from framework.checkpoints.control import ask
-from framework.errors import ComponentError
+from framework.model.errors import ComponentError
+from framework.operators.sinks import CollectingSink
 from framework.runtime import Run, RunReport
-from framework.runtime.control import route_switch
-from framework.runtime.control.reconfiguring import NotChangedError, Reconfiguring
+from framework.runtime.coordination import route_switch
+from framework.runtime.coordination.reconfiguring import NotChangedError, Reconfiguring
+from framework.runtime.durability.checkpoints.control import ask
 from framework.runtime.tasks.hand_over import HandOver
-from framework.sinks import CollectingSink
 from tests.framework.runtime.handing_over import (
     MOST,
     SHAPES,

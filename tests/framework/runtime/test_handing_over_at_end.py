@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 
 from framework import APlus, Block, Bolt, JPlus, PartitionedSpout, TopologyBuilder
-from framework.checkpoints.control import ask
-from framework.errors import InternalError
-from framework.runtime.control.cut_leader import CutLeader
-from framework.runtime.control.cut_record import CutRecord
+from framework.model.errors import InternalError
+from framework.operators.sinks import CollectingSink
+from framework.operators.windows.aggregates import Count
+from framework.runtime.coordination.cut_leader import CutLeader
+from framework.runtime.coordination.cut_record import CutRecord
+from framework.runtime.durability.checkpoints.control import ask
 from framework.runtime.tasks.agenda import Frontier
 from framework.runtime.tasks.bolt_cut import BoltCut
-from framework.sinks import CollectingSink
-from framework.windows.aggregates import Count
 from tests.framework.runtime.handing_over import MOST, Counted, Each, Totals
 from tests.framework.runtime.workers.running import INLINE
 from tests.portions import at_every_change

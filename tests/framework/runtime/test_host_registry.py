@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from framework import Bolt, Spout, TopologyBuilder
-from framework.builder import shell
-from framework.runtime.hosts import registry
-from framework.runtime.hosts.host import Host
-from framework.runtime.hosts.registry import Kind, host_factory, register
-from framework.topology import ComponentSpec
+from framework.frontends.builder import shell
+from framework.model.topology import ComponentSpec
+from framework.runtime.tasks.hosts import registry
+from framework.runtime.tasks.hosts.host import Host
+from framework.runtime.tasks.hosts.registry import Kind, host_factory, register
 from tests.framework.runtime.pieces import listed
 
 
@@ -67,7 +67,7 @@ builder = TopologyBuilder()
 builder.set_spout("source", listed(["x"]))
 builder.set_bolt("nothing", Nothing).shuffle_grouping("source")
 run_topology(builder)
-print(*sorted(set(sys.modules) & {"framework.multilang.host", "framework.adapters.ported_host", "pystorm"}))
+print(*sorted(set(sys.modules) & {"framework.frontends.multilang.host", "framework.frontends.streamparse.ported_host", "pystorm"}))
 """
 
 

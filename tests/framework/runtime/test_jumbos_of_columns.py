@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 from framework import Spout, Stream, TopologyBuilder
-from framework.runtime.assembly.network import Network
-from framework.runtime.edges.destination import STORE_SHARE, Destination
-from framework.sinks import CollectingSink
+from framework.operators.sinks import CollectingSink
+from framework.runtime.exchange.destination import STORE_SHARE, Destination
+from framework.runtime.execution.assembly.network import Network
 from tests.framework.runtime.pieces import plan_of
 from tests.framework.runtime.workers.running import INLINE, THREADS, Workers
 from viper.columns.payload import Columns

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from framework import BatchBolt, Bolt, ListState, MapState, RowError, Rows, TopologyBuilder, ValueState
-from framework.errors import StateError
-from framework.sinks import CollectingSink
+from framework.model.errors import StateError
+from framework.operators.sinks import CollectingSink
 from framework.testing import run_bolt
 from tests.framework.runtime.keyed_rows import COUNT, InBatches, Pairs, Singly
 from tests.framework.runtime.workers.running import INLINE, Workers, every_kind

@@ -15,15 +15,15 @@ from typing import Any
 import pytest
 
 from framework import Bolt, TopologyBuilder, Tuple
-from framework.builder import shell
 from framework.cli.summary import summary_lines
-from framework.errors import EmitError
+from framework.frontends.builder import shell
+from framework.model.errors import EmitError
+from framework.operators.sinks import CollectingSink
 from framework.runtime import RunReport
-from framework.runtime.control.stop import StopReason, StopSignal
-from framework.runtime.tracking.unanswered import Unanswered
-from framework.sinks import CollectingSink
-from tests.framework.checkpoints.suspended import Suspending, run_suspended
-from tests.framework.multilang.conftest import Script, script
+from framework.runtime.coordination.stop import StopReason, StopSignal
+from framework.runtime.order.tracking.unanswered import Unanswered
+from tests.framework.frontends.multilang.conftest import Script, script
+from tests.framework.runtime.durability.checkpoints.suspended import Suspending, run_suspended
 from tests.framework.runtime.partitioned import expected_rows
 from tests.framework.runtime.pieces import run_built
 from tests.framework.runtime.test_unroutable import COUNT, Counting, Polled

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from framework import Bolt, TopologyBuilder
-from framework.runtime.tracking.acker import Acker
-from framework.runtime.tracking.pending import Pending
+from framework.runtime.order.tracking.acker import Acker
+from framework.runtime.order.tracking.pending import Pending
 from tests.framework.runtime.pieces import run_built, spout
 
 COUNT = 200

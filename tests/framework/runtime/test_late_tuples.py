@@ -8,10 +8,10 @@ import pytest
 
 from framework import Bolt, Stream, TopologyBuilder
 from framework.cli.summary import summary_lines
-from framework.components import ReliableSpout
-from framework.errors import ComponentError
-from framework.sinks import CollectingSink
-from framework.validation import validate
+from framework.model.errors import ComponentError
+from framework.operators.components import ReliableSpout
+from framework.operators.sinks import CollectingSink
+from framework.planning.validation import validate
 from tests.framework.runtime.disorder import (
     LATE,
     SLACK,

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from framework import Bolt, Spout, TopologyBuilder
-from framework.errors import ComponentError
-from framework.sinks import CollectingSink
+from framework.model.errors import ComponentError
+from framework.operators.sinks import CollectingSink
 from tests.framework.runtime.pieces import bolt, built, listed, polled, run_built, spout
 
 called: list[str] = []

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from framework import Bolt, TopologyBuilder
-from framework.observing import RunSnapshot
-from framework.runtime.control.stop import StopSignal
-from framework.runtime.limits import Limits
-from framework.runtime.looking import Moment, snapshot_of
-from framework.runtime.metrics.counters import TaskCounters
-from framework.runtime.metrics.incidents import Incident
-from framework.runtime.metrics.statistics import (
+from framework.runtime.coordination.stop import StopSignal
+from framework.runtime.leading.limits import Limits
+from framework.runtime.leading.looking import Moment, snapshot_of
+from framework.runtime.observation import RunSnapshot
+from framework.runtime.observation.counters import TaskCounters
+from framework.runtime.observation.incidents import Incident
+from framework.runtime.observation.statistics import (
     ChannelStatistics,
     ExecutorStatistics,
     ReaderStatistics,

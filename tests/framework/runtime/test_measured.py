@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from framework import BatchBolt, Bolt, Rows, Spout, Stream, TopologyBuilder
-from framework.observing import MeasuredTask
+from framework.operators.sinks import CountingSink
 from framework.runtime import Run, RunReport, StopReason, StopSignal
-from framework.runtime.metrics.counters import CostCounters, StreamCounters, TaskCounters
-from framework.runtime.metrics.statistics import ExecutorStatistics, SourceStatistics
+from framework.runtime.observation import MeasuredTask
+from framework.runtime.observation.counters import CostCounters, StreamCounters, TaskCounters
+from framework.runtime.observation.statistics import ExecutorStatistics, SourceStatistics
 from framework.runtime.workers.handle import all_after
-from framework.sinks import CountingSink
 from tests.framework.runtime.pieces import Forward, Numbers, plan_of
 from tests.framework.runtime.scaled import built as built_to_scale
 from tests.framework.runtime.workers import killed

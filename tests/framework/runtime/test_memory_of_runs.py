@@ -13,17 +13,17 @@ from typing import Any
 import pytest
 
 from framework import Bolt, Spout, TopologyBuilder, run
-from framework.errors import CheckpointError, ComponentError, TopologyError
+from framework.model.errors import CheckpointError, ComponentError, TopologyError
+from framework.model.tracebacks import of_user_code
+from framework.operators.sinks import CollectingSink
 from framework.runtime import Run, StopReason, StopSignal
 from framework.runtime.tasks.task import Task
-from framework.sinks import CollectingSink
 from framework.testing import BoltHarness, TopologyHarness, run_bolt
-from framework.tracebacks import of_user_code
 from tests.determinism.comparing import unwatched
 from tests.determinism.promised import promise
 from tests.determinism.variants import WORKERS
 from tests.framework.alive import Alive, memory_mib, of_the_process
-from tests.framework.checkpoints.suspended import Suspending, built, suspending
+from tests.framework.runtime.durability.checkpoints.suspended import Suspending, built, suspending
 from tests.framework.runtime.pieces import plan_of, run_built
 from tests.kills.runs import Case, killed, run_of
 from tests.kills.shapes import SHAPES

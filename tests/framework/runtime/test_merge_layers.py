@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from framework import Bolt, Grouping, Spout, Stream, TopologyBuilder
-from framework.runtime.control.stop import StopReason
-from framework.sinks import CollectingSink
-from tests.framework.checkpoints.suspended import Suspending, built, run_suspended
+from framework.operators.sinks import CollectingSink
+from framework.runtime.coordination.stop import StopReason
+from tests.framework.runtime.durability.checkpoints.suspended import Suspending, built, run_suspended
 from tests.framework.runtime.pieces import Count, Forward, Numbers
 from tests.framework.runtime.workers.running import INLINE, Workers, every_kind
 

@@ -6,8 +6,8 @@ from array import array
 
 import pytest
 
-from framework.components import Block, Watermark
-from framework.runtime.positions.partition_feed import PartitionFeed
+from framework.operators.components import Block, Watermark
+from framework.runtime.order.positions.partition_feed import PartitionFeed
 from viper.position import LEAST, Level, Position
 
 

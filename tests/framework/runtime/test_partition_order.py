@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from framework.components import Block, PartitionedSpout, Watermark
+from framework.model.topology import Stream
+from framework.operators.components import Block, PartitionedSpout, Watermark
 from framework.planning import ComponentLevel
-from framework.runtime.edges.output import Port
-from framework.runtime.positions.partition_feed import PartitionFeed
-from framework.runtime.positions.slack import Lateness
+from framework.runtime.exchange.output import Port
+from framework.runtime.order.positions.partition_feed import PartitionFeed
+from framework.runtime.order.positions.slack import Lateness
 from framework.runtime.tasks.partition_merger import PartitionMerger
-from framework.topology import Stream
-from tests.framework.sources.disordered import Row, drawn, expected
+from tests.framework.operators.sources.disordered import Row, drawn, expected
 from tests.portions import at_every_change
 from viper.errors import OrderError
 from viper.partitions import NO_LIMIT

@@ -11,11 +11,11 @@ import pytest
 
 from framework import Stream, TopologyBuilder
 from framework.cli.reports import report_json
-from framework.components import Block, PartitionedSpout
-from framework.errors import ComponentError, PlaceError, TopologyError
+from framework.model.errors import ComponentError, PlaceError, TopologyError
+from framework.operators.components import Block, PartitionedSpout
+from framework.operators.sinks import CollectingSink
+from framework.planning.validation import validate
 from framework.runtime import RunReport
-from framework.sinks import CollectingSink
-from framework.validation import validate
 from tests.framework.runtime.partitioned import (
     Accompanied,
     Chain,

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import pytest
 
 from framework import Bolt, TopologyBuilder
-from framework.components import Block, PartitionedSpout, Watermark
-from framework.sinks import CollectingSink
+from framework.operators.components import Block, PartitionedSpout, Watermark
+from framework.operators.sinks import CollectingSink
 from tests.framework.runtime.pieces import run_built
 
 ROWS = 10
@@ -67,7 +67,7 @@ class Goes(Waits):
 
 
 def test_an_earlier_row_than_was_said_is_an_error() -> None:
-    from framework.errors import ComponentError
+    from framework.model.errors import ComponentError
 
     builder = TopologyBuilder()
     builder.set_spout("source", Goes(), 1)

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from framework.observing import TimeHistogram, percentile_s
-from framework.runtime.tracking.pending import Pending
-from framework.runtime.tracking.reasons import Cause, Reason
+from framework.runtime.observation import TimeHistogram, percentile_s
+from framework.runtime.order.tracking.pending import Pending
+from framework.runtime.order.tracking.reasons import Cause, Reason
 from tests.framework.runtime.pieces import FakeClock
 from viper.arena import Arena
 from viper.forest import TOO_LARGE, Forest

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import viper.reader
-from framework.runtime.inputs import values_class
-from framework.runtime.pieces import (
+from framework.runtime.exchange.inputs import values_class
+from framework.runtime.exchange.pieces import (
     Cutter,
     InputSource,
     InputStream,

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from framework import Stream, TopologyBuilder
-from framework.config import resolve
-from framework.errors import ComponentError
-from framework.loading import load
+from framework.frontends.loading import load
+from framework.model.config import resolve
+from framework.model.errors import ComponentError
+from framework.operators.sinks import CollectingSink
 from framework.planning import make_plan
 from framework.runtime import run
-from framework.sinks import CollectingSink
 from tests.framework.runtime.pieces import built, listed, run_built
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from framework.runtime.pieces import Cutter, InputSource, InputStream, Piece
+from framework.runtime.exchange.pieces import Cutter, InputSource, InputStream, Piece
 from viper.arena import Arena
 from viper.gate import ScaleGate
 from viper.jumbo import Jumbo

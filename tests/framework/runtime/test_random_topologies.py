@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from framework import Bolt, TopologyBuilder
-from framework.sinks import CollectingSink
+from framework.operators.sinks import CollectingSink
 from tests.framework.runtime.pieces import Count, Forward, Keep, Row, Timed, drawn, run_built
 from tests.portions import at_every_change
 

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from framework import Bolt, Spout, Stream, TopologyBuilder, run
+from framework.operators.sinks import CollectingSink
+from framework.operators.state import ValueState
 from framework.planning import Plan, WorkerKind, workers
-from framework.rebalancing import Move, Rebalancer
-from framework.routing import MOST_CHOSEN, TaskSet
+from framework.planning.routing import MOST_CHOSEN, TaskSet
 from framework.runtime import RunReport, rebalancing
-from framework.sinks import CollectingSink
-from framework.state import ValueState
+from framework.runtime.rebalancing import Move, Rebalancer
 from tests.framework.runtime.pieces import plan_of
 from tests.framework.transactions.bank import Orders, Transfer
 

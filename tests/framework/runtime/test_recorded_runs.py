@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from framework import Bolt, Spout, Stream, TicklessBatchingBolt, TopologyBuilder
-from framework.errors import ComponentError, RecordingError
+from framework.model.errors import ComponentError, RecordingError
+from framework.operators.sinks import CollectingSink
 from framework.recording import Recording
 from framework.recording.comparing import compare
 from framework.runtime import RunReport, run
-from framework.sinks import CollectingSink
 from tests.framework.runtime.pieces import Count, Numbers, plan_of
 from tests.framework.runtime.shapes import SHAPES
 from tests.portions import at_every_change

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from framework.errors import EmitError
-from framework.runtime.edges.values import snapshot
+from framework.model.errors import EmitError
+from framework.runtime.exchange.values import snapshot
 
 NAMES = ("Redefined", "Deleted")
 

@@ -10,8 +10,8 @@ import pytest
 
 from framework import TopologyBuilder, run
 from framework.cli.summary import summary_lines
+from framework.operators.sinks import CollectingSink
 from framework.runtime import Incident, RunReport, RunStatistics, StopReason, TaskCounters
-from framework.sinks import CollectingSink
 from tests.framework.runtime.workers.components import Forward, Numbers
 
 HOSTILE = "<script>alert(1)</script> & \"quoted\" 'too'"

@@ -10,7 +10,7 @@ from types import FrameType
 import pytest
 
 from framework.runtime import StopReason
-from framework.runtime.control.stop import StopSignal
+from framework.runtime.coordination.stop import StopSignal
 
 REST_S = 0.01
 

@@ -8,9 +8,9 @@ from array import array
 import pytest
 
 from framework.planning import TimeMode
-from framework.runtime.positions.clocks import Clock, make_clock
-from framework.runtime.positions.event_times import EventTimes
-from framework.runtime.positions.lineage import Lineage
+from framework.runtime.order.positions.clocks import Clock, make_clock
+from framework.runtime.order.positions.event_times import EventTimes
+from framework.runtime.order.positions.lineage import Lineage
 from viper.fanout import Fanout
 from viper.payload import Rows
 from viper.position import LEAST, Level, Position, Positions

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pytest
 
 from framework import BatchBolt, Bolt, Rows, Stream, TopologyBuilder
-from framework.components.rows import Origin
+from framework.operators.components.rows import Origin
 from tests.framework.runtime.pieces import listed, run_built
 from viper.columns.batches import Batches
 from viper.columns.payload import Columns

@@ -27,10 +27,10 @@ from framework import (
     TopologyBuilder,
     ValueState,
 )
-from framework.errors import ComponentError
-from framework.sinks import CollectingSink
-from framework.streams import StreamBuilder, Tumbling
-from framework.windows.aggregates import Aggregates, Max, Mean, Min, Sum, Variance
+from framework.frontends.streams import StreamBuilder, Tumbling
+from framework.model.errors import ComponentError
+from framework.operators.sinks import CollectingSink
+from framework.operators.windows.aggregates import Aggregates, Max, Mean, Min, Sum, Variance
 from tests.framework.given import Given, Row
 from tests.framework.runtime.pieces import run_built
 from tests.framework.runtime.workers.running import INLINE, PROCESSES, Workers, every_kind

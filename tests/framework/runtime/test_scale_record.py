@@ -6,11 +6,11 @@ from array import array
 from collections.abc import Sequence
 from typing import Any
 
-from framework.routing import SwitchingRouter, TaskSet
-from framework.runtime.control.alignment import Alignment
-from framework.runtime.control.cut_record import CutState, Purpose
-from framework.runtime.control.route_switch import RouteSwitch, Switched
-from framework.runtime.control.scale_record import ScaleRecord
+from framework.planning.routing import SwitchingRouter, TaskSet
+from framework.runtime.coordination.alignment import Alignment
+from framework.runtime.coordination.cut_record import CutState, Purpose
+from framework.runtime.coordination.route_switch import RouteSwitch, Switched
+from framework.runtime.coordination.scale_record import ScaleRecord
 from tests.framework.runtime.handing_over import chain
 from tests.framework.runtime.pieces import plan_of
 from viper.arena import Arena

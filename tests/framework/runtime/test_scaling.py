@@ -9,12 +9,12 @@ from unittest.mock import MagicMock
 import pytest
 
 from framework import Bolt, TopologyBuilder
-from framework.errors import ScaleError, TopologyError
+from framework.model.errors import ScaleError, TopologyError
+from framework.operators.sinks import CollectingSink
+from framework.operators.state import ValueState
+from framework.planning.validation import validate
 from framework.runtime import Run, RunReport
 from framework.runtime.tasks.emitter import Emitter
-from framework.sinks import CollectingSink
-from framework.state import ValueState
-from framework.validation import validate
 from tests.framework.runtime.pieces import Numbers, plan_of
 from tests.framework.runtime.scaled import MOST, Asking, Change, Pieces, built, drawn, received
 from tests.framework.runtime.workers.running import INLINE, Workers, every_kind

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from framework import Bolt, Spout, Stream, TopologyBuilder
-from framework.errors import ComponentError
+from framework.model.errors import ComponentError
+from framework.operators.sinks import CollectingSink
 from framework.runtime import run
-from framework.sinks import CollectingSink
 from tests.framework.runtime.disorder import (
     LATE,
     SLACK,

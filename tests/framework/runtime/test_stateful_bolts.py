@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from framework import Bolt, KeyValueState, StatefulBolt, TopologyBuilder
-from framework.errors import ComponentError, TopologyError
-from framework.flux import to_flux
-from framework.loading import load
-from framework.running import run
-from framework.sinks import CollectingSink
+from framework.api import run
+from framework.frontends.flux import to_flux
+from framework.frontends.loading import load
+from framework.model.errors import ComponentError, TopologyError
+from framework.operators.sinks import CollectingSink
 from framework.testing import run_bolt
 from tests.framework.runtime.pieces import run_built
 from tests.framework.runtime.stateful import COUNT, Notes, Numbers, Prints, Sum

@@ -9,9 +9,16 @@ from typing import Any
 import pytest
 
 from framework import Bolt, Count, OPlus, TopologyBuilder
-from framework.checkpoints import CheckpointFolder
-from framework.sinks import CollectingSink
-from framework.state import AggregatingState, ListState, MapState, ReducingState, TableState, ValueState
+from framework.operators.sinks import CollectingSink
+from framework.operators.state import (
+    AggregatingState,
+    ListState,
+    MapState,
+    ReducingState,
+    TableState,
+    ValueState,
+)
+from framework.runtime.durability.checkpoints import CheckpointFolder
 from tests.framework.runtime.handing_over import MOST, TIMED, Asking, Change, Each, Fan, drawn
 from tests.framework.runtime.pieces import plan_of
 from tests.framework.runtime.test_handing_over import rows, run

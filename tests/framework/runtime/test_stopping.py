@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from framework import TopologyBuilder
+from framework.operators.sinks import CountingSink
 from framework.runtime import StopReason, StopSignal
-from framework.sinks import CountingSink
 from tests.framework.runtime.pieces import (
     FakeClock,
     bolt,
@@ -111,7 +111,7 @@ def test_what_is_not_drained_in_time_is_given_up(clock: FakeClock) -> None:
 SCRIPT = """
     import itertools, os, signal, sys, time
     from framework import Bolt, Spout
-    from framework.errors import ComponentError
+    from framework.model.errors import ComponentError
     from tests.framework.runtime.pieces import built, bolt, run_built, spout
 
     def tuples(self):

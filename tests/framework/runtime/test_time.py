@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from framework import BatchingBolt, Bolt, TopologyBuilder
-from framework.errors import ComponentError
+from framework.model.errors import ComponentError
+from framework.operators.sinks import CollectingSink
 from framework.runtime import RunReport
-from framework.sinks import CollectingSink
 from tests.framework.runtime.pieces import Row, bolt, built, drawn, listed, run_built, spout
 from tests.portions import seeds_at_every_change
 

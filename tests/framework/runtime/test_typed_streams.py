@@ -13,11 +13,11 @@ import pyarrow as pa
 import pytest
 
 from framework import BatchBolt, Bolt, Grouping, RowError, Rows, Spout, Stream, TopologyBuilder
-from framework.errors import ComponentError
+from framework.model.errors import ComponentError
+from framework.operators.sinks import CollectingSink
 from framework.recording import Recording
 from framework.recording.comparing import compare
 from framework.runtime import run
-from framework.sinks import CollectingSink
 from tests.framework.runtime.pieces import plan_of, run_built
 from tests.framework.runtime.workers.dying import die, first_time
 from tests.framework.runtime.workers.running import INLINE, PROCESSES, THREADS, Workers

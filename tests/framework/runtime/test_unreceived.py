@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from framework import BatchBolt, Bolt, Spout, Stream, TopologyBuilder
-from framework.config import resolve
-from framework.errors import ComponentError
+from framework.model.config import resolve
+from framework.model.errors import ComponentError
+from framework.operators.sinks import CollectingSink
 from framework.planning import make_plan
 from framework.recording import Recording
+from framework.recording.tap import tap_id, tapped
 from framework.runtime import run
-from framework.sinks import CollectingSink
-from framework.tap import tap_id, tapped
 from tests.framework.runtime.pieces import bolt, polled, run_built
 
 HEARD, UNHEARD = Stream(["value"]), Stream(["value"], name="unheard")

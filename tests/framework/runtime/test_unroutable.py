@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from framework import BatchBolt, Bolt, Grouping, OPlus, Rows, Spout, Stream, TopologyBuilder
-from framework.errors import ComponentError, EmitError
-from framework.sinks import CollectingSink
+from framework.model.errors import ComponentError, EmitError
+from framework.operators.sinks import CollectingSink
 from tests.framework.runtime.pieces import Row, run_built
 from tests.framework.runtime.workers.running import INLINE, PROCESSES, Workers, every_kind
 

@@ -11,10 +11,10 @@ from typing import Any, cast
 import pytest
 
 from framework import Bolt, Spout, TopologyBuilder
-from framework.observing import Bottleneck, ComponentRates, bottleneck, rates_between
 from framework.runtime import Run, StopReason
 from framework.runtime.execution.cpu_times import CpuTimes
 from framework.runtime.execution.waiting import ThreadClock, WaitedTimes
+from framework.runtime.observation import Bottleneck, ComponentRates, bottleneck, rates_between
 from framework.runtime.tasks.task import Task
 from tests.framework.runtime.pieces import plan_of
 from tests.framework.runtime.workers.running import Workers, every_kind

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from framework import Bolt, Stream, TicklessBatchingBolt, TopologyBuilder
+from framework.operators.sinks import CountingSink
 from framework.runtime import StopReason
-from framework.runtime.edges.destination import Destination
+from framework.runtime.exchange.destination import Destination
 from framework.runtime.execution.executor import Executor
 from framework.runtime.tasks.bolt_task import BoltTask
 from framework.runtime.tasks.task import TaskState
-from framework.sinks import CountingSink
 from tests.framework.runtime.pieces import (
     FakeClock,
     bolt,

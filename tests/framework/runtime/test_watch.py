@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from framework.runtime.control.signals import asked_by_sigquit
+from framework.runtime.coordination.signals import asked_by_sigquit
 from framework.runtime.execution import watchdog as watch_module
 from framework.runtime.execution.executor import Executor
 from framework.runtime.execution.stacks import Stack, stack_of

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from framework import Bolt, Grouping, Spout, Topology
-from framework.errors import ComponentError, TopologyError
+from framework.model.errors import ComponentError, TopologyError
 from framework.testing import assert_deterministic
 from framework.testing.determinism import Variant, variants
 from tests.framework.counted_words import LINES, Count, Lines, Split

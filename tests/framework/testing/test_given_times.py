@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from framework import StreamBuilder
-from framework.errors import TopologyError
-from framework.sources import CsvSource
-from framework.streams import Tumbling
+from framework.frontends.streams import Tumbling
+from framework.model.errors import TopologyError
+from framework.operators.sources import CsvSource
 from framework.testing import run_topology
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import framework
-from framework.errors import ComponentError, EmitError, TopologyError
+from framework.model.errors import ComponentError, EmitError, TopologyError
 from framework.testing import BoltHarness
 
 

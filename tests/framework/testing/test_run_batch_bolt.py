@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from framework import BatchBolt, RowError, Rows, Stream
-from framework.errors import ComponentError, EmitError
+from framework.model.errors import ComponentError, EmitError
 from framework.testing import TICK, BoltRun, run_bolt
 
 pa = pytest.importorskip("pyarrow")

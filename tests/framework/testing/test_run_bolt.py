@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import framework
-from framework.components.tuple import TICK_COMPONENT
-from framework.errors import EmitError, StateError, TopologyError
+from framework.model.errors import EmitError, StateError, TopologyError
+from framework.model.topology import Stream
+from framework.operators.components.tuple import TICK_COMPONENT
 from framework.testing import TICK, BoltRun, run_bolt
-from framework.topology import Stream
 
 
 @pytest.fixture(params=["framework", "streamparse"])

@@ -9,9 +9,9 @@ import pytest
 
 import framework
 from framework import Bolt, Grouping, ReliableSpout, Spout, Stream, Topology, TopologyBuilder
-from framework.errors import ComponentError, TopologyError
+from framework.model.errors import ComponentError, TopologyError
+from framework.operators.sinks import CountingSink
 from framework.runtime import StopReason
-from framework.sinks import CountingSink
 from framework.testing import SpoutRun, run_spout, run_topology
 from tests.framework.counted_words import COUNTED, LINES, Count, Lines, Split
 from tests.framework.runtime.partitioned import Partitions, expected_rows

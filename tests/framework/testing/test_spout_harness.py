@@ -9,7 +9,7 @@ import pytest
 
 import framework
 from framework import ReliableSpout
-from framework.errors import TopologyError
+from framework.model.errors import TopologyError
 from framework.testing import SpoutHarness
 
 

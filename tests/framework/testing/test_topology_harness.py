@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from framework import Bolt, Grouping, Spout, Stream, Topology, TopologyBuilder, ValueState
-from framework.errors import ComponentError, TopologyError
+from framework.model.errors import ComponentError, TopologyError
 from framework.runtime import StopReason
 from framework.testing import (
     MockedSources,

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from framework import Bolt, SharedTable, Spout, TopologyBuilder
-from framework.sinks import CollectingSink
+from framework.operators.sinks import CollectingSink
 
 Order = tuple[int, int, int, int]
 """Number, source, target, amount."""

@@ -18,7 +18,7 @@ from typing import Any, Final
 from hypothesis import strategies as st
 
 from framework import Bolt, Grouping, SeekableSpout, SharedTable, TopologyBuilder
-from framework.sinks import CollectingSink
+from framework.operators.sinks import CollectingSink
 from tests.viper.transactions.programs import ALONE, KEYS, SPECS, programs, programs_of_sets, run_alone, say
 from tests.viper.transactions.reference import Program
 from viper.transactions.specs import TableSpec

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 from framework import Abort, Bolt, SharedTable, TopologyBuilder
-from framework.errors import ComponentError, ConfigError
-from framework.sinks import CollectingSink
+from framework.model.errors import ComponentError, ConfigError
+from framework.operators.sinks import CollectingSink
 from framework.testing import run_bolt
 from tests.framework.runtime.workers.running import INLINE, Workers, every_kind
 from tests.framework.transactions.bank import FIRST, Orders, Transfer, accounts, orders

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from framework import Bolt, SeekableSpout, TopologyBuilder
-from framework.config.keys import EVALUATORS
-from framework.sinks import CollectingSink
+from framework.model.config.keys import EVALUATORS
+from framework.operators.sinks import CollectingSink
 from tests.framework.runtime.workers.running import Workers
 from tests.framework.transactions.bank import ACCOUNTS, FIRST, Order, Orders, Transfer, orders
 from tests.framework.transactions.test_alone import Audit, audited

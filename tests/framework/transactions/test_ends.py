@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from framework import Bolt, KeyValueState, StatefulBolt, TopologyBuilder
-from framework.errors import ComponentError, TopologyError
+from framework.model.errors import ComponentError, TopologyError
 from tests.framework.runtime.workers.running import INLINE, PROCESSES, THREADS, Workers
 from tests.framework.transactions.bank import Orders, Transfer, accounts, bank, expected, orders
 from tests.portions import at_every_change

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from framework.config import resolve
-from framework.config.keys import EVALUATORS
+from framework.model.config import resolve
+from framework.model.config.keys import EVALUATORS
 from framework.planning import Executor, Placement, WorkerKind, evaluation
 from framework.planning.evaluation import evaluation_of
 from tests.framework.runtime.workers.running import INLINE, Workers, every_kind

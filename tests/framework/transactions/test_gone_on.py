@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from framework import BatchBolt, Bolt, SharedTable, TopologyBuilder
+from framework.operators.sinks import CollectingSink
 from framework.runtime import run
-from framework.runtime.control.stop import StopReason
-from framework.sinks import CollectingSink
-from tests.framework.checkpoints.suspended import Suspending, run_suspended
+from framework.runtime.coordination.stop import StopReason
+from tests.framework.runtime.durability.checkpoints.suspended import Suspending, run_suspended
 from tests.framework.runtime.pieces import plan_of, run_built
 from tests.framework.runtime.workers.running import PROCESSES, THREADS, Workers, several
 from tests.framework.transactions.bank import bank, expected, orders

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from framework import BatchBolt, Bolt, SharedTable, Spout, Stream, TopologyBuilder
-from framework.config.keys import EVALUATORS
-from framework.errors import ComponentError, ConfigError
-from framework.sinks import CollectingSink
+from framework.model.config.keys import EVALUATORS
+from framework.model.errors import ComponentError, ConfigError
+from framework.operators.sinks import CollectingSink
 from tests.framework.runtime.workers.running import INLINE
 
 BIG = 2**63

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from framework import Bolt, SharedTable, Spout, TopologyBuilder
-from framework.errors import ComponentError, StateError, TopologyError
-from framework.validation import validate
+from framework.model.errors import ComponentError, StateError, TopologyError
+from framework.planning.validation import validate
 from tests.framework.runtime.pieces import run_built
 from tests.framework.runtime.workers.running import INLINE
 

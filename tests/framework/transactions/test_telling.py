@@ -8,10 +8,10 @@ import pytest
 
 from framework.cli.plan import _table_groups
 from framework.cli.statistics import statistics_lines
-from framework.config import resolve
+from framework.model.config import resolve
 from framework.planning import Evaluation, make_plan
-from framework.runtime.metrics.statistics import EvaluatorStatistics
-from framework.runtime.state.evaluators import _why
+from framework.runtime.durability.state.evaluators import _why
+from framework.runtime.observation.statistics import EvaluatorStatistics
 from tests.framework.runtime.workers.running import INLINE
 from tests.framework.transactions.bank import bank, orders
 from viper.transactions.evaluator import Chosen, Reason

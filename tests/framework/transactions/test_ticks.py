@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import pytest
 
 from framework import Block, Bolt, PartitionedSpout, SharedTable, TopologyBuilder
+from framework.operators.sinks import CollectingSink
 from framework.runtime.tasks.bolt_task import BoltTask
 from framework.runtime.tasks.transaction_processor import TransactionProcessor
-from framework.sinks import CollectingSink
 from tests.framework.runtime.workers.running import INLINE, Workers, every_kind
 
 EVENTS = 300

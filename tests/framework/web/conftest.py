@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from framework import Bolt, Spout, TopologyBuilder
+from framework.operators.sinks import CollectingSink
 from framework.runtime import StopReason, StopSignal
 from framework.runtime.run import Run
-from framework.sinks import CollectingSink
 from framework.web.app import RunApp
 from framework.web.watch import RunWatch
 from tests.framework.runtime.pieces import plan_of

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from framework.errors import SuspendError
-from framework.observing.times import bound_s
+from framework.model.errors import SuspendError
+from framework.runtime.observation.times import bound_s
 from framework.runtime.run import Run
 from framework.web.app import RunApp
 from framework.web.prometheus import _buckets

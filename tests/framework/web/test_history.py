@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from framework.observing import ComponentSnapshot, TaskSnapshot
+from framework.runtime.observation import ComponentSnapshot, TaskSnapshot
 from framework.web.history import Done, History
-from tests.framework.test_observing import component, snapshot
+from tests.framework.runtime.observation.test_observing import component, snapshot
 
 
 def split(processed: int, *tasks: TaskSnapshot) -> ComponentSnapshot:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from framework.instantiate import Beans
-from framework.topology import PythonImplementation, Role
+from framework.model.instantiate import Beans
+from framework.model.topology import PythonImplementation, Role
 from spark_ingest.backfill.executing import bolt_stage, own_spout_stage
 from spark_ingest.backfill.planned import Planned
 from spark_ingest.backfill.shapes import Output, Stage

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from framework import BatchingBolt, Bolt, Grouping, ShellBolt, Spout, Topology, TopologyBuilder
-from framework.errors import TopologyError
-from framework.sinks import CountingSink
+from framework.model.errors import TopologyError
+from framework.operators.sinks import CountingSink
 from spark_ingest.backfill.planned import plan_shards
 from spark_ingest.backfill.shapes import Output
 from spark_ingest.errors import JobError

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("pyspark")
 
 from framework import TopologyBuilder
-from framework.errors import TopologyError
+from framework.model.errors import TopologyError
 from spark_ingest import SparkSpout
 from spark_ingest.backfill import backfill_to, early, running
 from spark_ingest.backfill.early import check_early

@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("pyarrow")
 
 from framework import Block, Bolt, StreamBuilder, TopologyBuilder, ValueState, Watermark
-from framework.errors import ComponentError, ViperError
+from framework.model.errors import ComponentError, ViperError
 from spark_ingest.backfill.errors import ShardError
 from spark_ingest.backfill.planned import plan_shards
 from spark_ingest.backfill.shapes import Output

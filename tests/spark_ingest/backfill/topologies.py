@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from framework import Grouping, Topology, TopologyBuilder
-from framework.sinks import CountingSink
+from framework.operators.sinks import CountingSink
 from tests.spark_ingest.backfill.components import Events, Large, Meet, Names, PerItem, Sums
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from framework.cli.exit_codes import ExitCode
-from framework.topology import Topology
+from framework.model.topology import Topology
 from spark_ingest.backfill import storing
 from tests.spark_ingest.cli.conftest import viper
 

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from framework import Bolt, TopologyBuilder
-from framework.config import resolve
+from framework.model.config import resolve
+from framework.operators.sinks import CollectingSink
 from framework.planning import make_plan
 from framework.runtime import RunReport
 from framework.runtime import run as run_plan
-from framework.sinks import CollectingSink
 from spark_ingest import SparkSpout
 
 COLUMNS = ["at", "n", "name", "value"]

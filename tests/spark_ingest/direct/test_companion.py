@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from framework.runtime import StopSignal
-from framework.runtime.control.signals import draining_by_signals
+from framework.runtime.coordination.signals import draining_by_signals
 from spark_ingest.direct import companion
 from spark_ingest.direct.feed import DirectFeed
 from spark_ingest.direct.request import Request

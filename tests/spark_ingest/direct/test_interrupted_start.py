@@ -32,7 +32,7 @@ spouts:
       conf: {spark.driver.memory: 600m}
 bolts:
   - id: sink
-    className: framework.sinks.CountingSink
+    className: framework.operators.sinks.CountingSink
 streams:
   - {from: rows, to: sink, grouping: {type: GLOBAL}}
 """

@@ -16,7 +16,7 @@ import pytest
 pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 
-from framework.errors import ComponentError
+from framework.model.errors import ComponentError
 from spark_ingest import JobError, RowsRefused, SparkSpout, prepare
 from tests.spark_ingest.direct.jobs import (
     COLUMNS,

@@ -15,12 +15,12 @@ pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 
 from framework import TopologyBuilder
-from framework.components import Block, Watermark
-from framework.config import resolve
+from framework.model.config import resolve
+from framework.operators.components import Block, Watermark
+from framework.operators.sinks import CollectingSink
 from framework.planning import make_plan
 from framework.runtime import RunReport
 from framework.runtime import run as run_plan
-from framework.sinks import CollectingSink
 from spark_ingest import SparkSpout, prepare
 from tests.spark_ingest.direct.jobs import COLUMNS, SMALL, Pass, job, rows_of, write_rows
 

@@ -15,7 +15,7 @@ pytest.importorskip("pyspark")
 
 import pyarrow.parquet as pq  # noqa: E402
 
-from framework.errors import ComponentError  # noqa: E402
+from framework.model.errors import ComponentError  # noqa: E402
 from spark_ingest import JobError, SparkSpout, prepare  # noqa: E402
 from tests.spark_ingest.direct.jobs import job, rows_of, run  # noqa: E402
 

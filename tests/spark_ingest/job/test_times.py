@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from framework.units import PER_SECOND, micros_of
+from framework.common.units import PER_SECOND, micros_of
 from spark_ingest.engine.session import set_for_now
 from spark_ingest.errors import JobError
 from spark_ingest.job.stream_spec import TIME, StreamSpec
 from spark_ingest.job.times import FIRST_US, LAST_US, timed
-from tests.framework.test_units import NO_TEXTS, NOON_TEXTS
-from tests.framework.test_units import NOON as NOON_US
+from tests.framework.common.test_units import NO_TEXTS, NOON_TEXTS
+from tests.framework.common.test_units import NOON as NOON_US
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from framework import run
+from framework.operators.sinks import CollectingSink
 from framework.runtime import RunReport
-from framework.sinks import CollectingSink
 from tests.framework.runtime.workers.running import Workers
 from tests.topologies.brisk import reference
 from tests.topologies.brisk.reference import Rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from framework.sinks import JsonLinesSink
+from framework.operators.sinks import JsonLinesSink
 from tests.kills import deaths
 
 __all__ = ["Told", "deaths"]

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from framework.validation import validate
+from framework.planning.validation import validate
 from tests.framework.runtime.workers.running import INLINE, Workers
 from tests.portions import at_every_change
 from tests.topologies.brisk.cases import NAMES, Case, part, ran, sizes

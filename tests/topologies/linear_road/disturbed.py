@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 from linear_road.records import SECOND_US
 from linear_road.spouts import Generated
 
-from framework.checkpoints.control import ask
-from framework.components.partitioned import Block, Watermark
+from framework.operators.components.partitioned import Block, Watermark
+from framework.runtime.durability.checkpoints.control import ask
 from tests.kills import deaths
 
 __all__ = ["MOST", "Change", "Disturbed", "deaths", "drawn"]

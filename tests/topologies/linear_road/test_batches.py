@@ -13,8 +13,8 @@ import pytest
 
 from benchmarks.linear_road_loop import answers as plainly_answered
 from framework import run
-from framework.sinks import CollectingSink
-from framework.validation import validate
+from framework.operators.sinks import CollectingSink
+from framework.planning.validation import validate
 from tests.framework.runtime.workers.running import INLINE, PROCESSES, THREADS, Workers
 from tests.topologies.linear_road.reference import Line, Reference
 from tests.topologies.linear_road.scenes import SCENES, Scene

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from framework import run
+from framework.operators.sinks import TextSink
 from framework.runtime import RunReport
-from framework.sinks import TextSink
 from tests.framework.runtime.workers.running import INLINE, PROCESSES, THREADS, Workers
 from tests.portions import at_every_change
 from tests.topologies.linear_road.conftest import SECONDS, SEED, TRAFFIC

@@ -16,8 +16,8 @@ import pytest
 
 from benchmarks.linear_road_loop import answers as plainly_answered
 from framework import run
-from framework.sinks import CollectingSink
-from framework.validation import validate
+from framework.operators.sinks import CollectingSink
+from framework.planning.validation import validate
 from tests.framework.runtime.workers.running import INLINE, Workers
 from tests.topologies.linear_road.conftest import SECONDS, SEED, TRAFFIC, Lines, Paid
 from tests.topologies.linear_road.reference import Reference, Rules

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from framework import run
-from framework.config.keys import EVALUATORS
+from framework.model.config.keys import EVALUATORS
+from framework.operators.sinks import CollectingSink
 from framework.runtime import RunReport
-from framework.sinks import CollectingSink
 from tests.framework.runtime.workers.running import Workers
 from tests.topologies.transactions import reference
 

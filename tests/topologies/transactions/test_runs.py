@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from framework import TopologyBuilder, run
-from framework.sinks import CollectingSink
-from framework.validation import validate
+from framework.operators.sinks import CollectingSink
+from framework.planning.validation import validate
 from tests.framework.runtime.workers.running import INLINE, Workers
 from tests.portions import at_every_change
 from tests.topologies.test_stretch import topology

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from framework import Bolt, TopologyBuilder
-from framework.sinks import CollectingSink
+from framework.operators.sinks import CollectingSink
 from tests.framework.runtime.workers.components import Numbers
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from framework import Bolt, Spout, Stream
-from framework.sinks import Sink
+from framework.operators.sinks import Sink
 from tests.framework.runtime.workers.components import Endless, Forward, open_gate, wait_at
 
 

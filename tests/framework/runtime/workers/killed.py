@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from framework import BatchBolt, Bolt, SeekableSpout, Stream
-from framework.routing import ScalableRouter
-from framework.runtime.recovery import Commits
+from framework.operators.sinks import Sink
+from framework.operators.state import ValueState
+from framework.planning.routing import ScalableRouter
+from framework.runtime.durability.recovery import Commits
 from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.task import Task
-from framework.sinks import Sink
-from framework.state import ValueState
 from tests.framework.runtime.partitioned import Partitions
 from viper.page import TaskPage
 from viper.reader import Reader

@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 from framework import Bolt, TopologyBuilder
-from framework.sinks import CountingSink
+from framework.operators.sinks import CountingSink
 from tests.framework.runtime.workers.components import Numbers, open_gate, wait_at
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from framework import Bolt, Spout, TopologyBuilder
-from framework.sinks import ConsoleSink
+from framework.operators.sinks import ConsoleSink
 from tests.framework.runtime.workers.components import Endless, Numbers
 from tests.framework.runtime.workers.dying import StuckWhenRestarted
 from tests.framework.runtime.workers.orphaned import Pausing

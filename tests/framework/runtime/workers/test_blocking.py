@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 from framework import Bolt, Spout, TopologyBuilder
-from framework.errors import ComponentError
-from framework.runtime.edges.output import Output
+from framework.model.errors import ComponentError
+from framework.operators.sinks import CollectingSink, CountingSink
+from framework.runtime.exchange.output import Output
 from framework.runtime.execution import stand_in
 from framework.runtime.tasks.presence import BlockingPresence
 from framework.runtime.workers import executor_thread
-from framework.sinks import CollectingSink, CountingSink
 from tests.framework.runtime.pieces import drawn
 from tests.framework.runtime.shapes import SHAPES
 from tests.framework.runtime.workers.components import AsksForReceivers, Endless, Forward, Numbers

@@ -428,7 +428,7 @@ def test_a_script_whose_class_is_another_one_in_a_worker_is_refused(tmp_path: Pa
     ran = script(tmp_path, code)
     assert ran.returncode == 1
     assert ran.stderr.splitlines()[-1] == (
-        "framework.errors.LoadError: 'middle': __main__.Says is another one in worker processes, which "
+        "framework.model.errors.LoadError: 'middle': __main__.Says is another one in worker processes, which "
         "import it anew: define it the same under every condition; if the file has changed since, import it "
         "again (importlib.reload) and make the topology anew, or run it with --worker inline (viper.worker)"
     )

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from framework import TopologyBuilder
+from framework.operators.sinks import CollectingSink
 from framework.runtime import StopReason, StopSignal
-from framework.sinks import CollectingSink
 from tests.framework.runtime.pieces import plan_of
 from tests.framework.runtime.workers.components import Pass, RowsOfTwo, Steps
 from tests.framework.runtime.workers.running import Workers, every_kind, several

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from framework import Bolt, TopologyBuilder
-from framework.errors import WorkerError
+from framework.model.errors import WorkerError
+from framework.operators.sinks import CountingSink
 from framework.runtime.workers import supervisor
-from framework.sinks import CountingSink
 from tests.framework.runtime.workers.background import Background
 from tests.framework.runtime.workers.components import Endless, Forward, wait_at
 from tests.framework.runtime.workers.conftest import REPOSITORY, Gate, Viper
@@ -107,7 +107,7 @@ def test_a_worker_that_hears_nothing_any_more_is_killed(gate: Gate, monkeypatch:
 # -- what stays behind
 
 SCRIPT = """
-    from framework.errors import WorkerError
+    from framework.model.errors import WorkerError
     from tests import shared_memory
     from tests.framework.runtime.workers.running import PROCESSES
     from tests.framework.runtime.workers.test_death import NO_RESTART, topology

@@ -13,12 +13,12 @@ from unittest.mock import patch
 import pytest
 
 from framework import Bolt, SeekableSpout, TopologyBuilder, ValueState
-from framework.errors import SuspendError, WorkerError
+from framework.model.errors import SuspendError, WorkerError
+from framework.operators.sinks import CollectingSink, JsonLinesSink
 from framework.runtime import Progress, Run, RunReport
-from framework.runtime.control.stop import StopReason
+from framework.runtime.coordination.stop import StopReason
 from framework.runtime.workers.handle import Phase, WorkerHandle
-from framework.sinks import CollectingSink, JsonLinesSink
-from tests.framework.checkpoints.suspended import SIGNAL, heard, suspending
+from tests.framework.runtime.durability.checkpoints.suspended import SIGNAL, heard, suspending
 from tests.framework.runtime.pieces import plan_of
 from tests.framework.runtime.workers.components import Forward, open_gate, wait_at
 from tests.framework.runtime.workers.conftest import Gate

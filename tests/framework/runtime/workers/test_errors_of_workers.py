@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from framework import Bolt, TopologyBuilder
-from framework.errors import ComponentError, WorkerError
-from framework.sinks import CollectingSink
-from framework.tracebacks import of_user_code
+from framework.model.errors import ComponentError, WorkerError
+from framework.model.tracebacks import of_user_code
+from framework.operators.sinks import CollectingSink
 from tests.framework.runtime.workers.components import Numbers, Rows
 from tests.framework.runtime.workers.conftest import Viper
 from tests.framework.runtime.workers.running import INLINE, THREADS, Workers, every_kind, several

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from framework import BatchingBolt, Bolt, Spout, TicklessBatchingBolt, TopologyBuilder
-from framework.config import resolve
-from framework.errors import ComponentError, TopologyError, WorkerError
+from framework.model.config import resolve
+from framework.model.errors import ComponentError, TopologyError, WorkerError
+from framework.operators.sinks import CollectingSink
+from framework.planning.validation import validate
 from framework.runtime import RunReport
-from framework.sinks import CollectingSink
-from framework.validation import validate
 from tests.framework.runtime.partitioned import Partitions
 from tests.framework.runtime.pieces import Numbers as Forgetful
 from tests.framework.runtime.pieces import plan_of, run_built

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from framework import BatchingBolt, SeekableSpout, TopologyBuilder
-from framework.errors import ComponentError
-from framework.runtime.control.stop import StopReason
-from framework.sinks import CollectingSink
-from framework.state.batches import GatheredBatches
-from tests.framework.checkpoints.suspended import Suspending, run_suspended
+from framework.model.errors import ComponentError
+from framework.operators.sinks import CollectingSink
+from framework.operators.state.batches import GatheredBatches
+from framework.runtime.coordination.stop import StopReason
+from tests.framework.runtime.durability.checkpoints.suspended import Suspending, run_suspended
 from tests.framework.runtime.partitioned import Partitions
 from tests.framework.runtime.pieces import Row, run_built
 from tests.framework.runtime.workers.killed import Mortal, MortalPartitions, Written

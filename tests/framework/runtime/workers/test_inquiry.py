@@ -6,7 +6,7 @@ import threading
 from types import SimpleNamespace
 from typing import Any
 
-from framework.runtime.metrics.stacks import Stacks, TaskStack
+from framework.runtime.observation.stacks import Stacks, TaskStack
 from framework.runtime.workers.inquiry import StackInquiry
 from framework.runtime.workers.messages import TellStacks
 

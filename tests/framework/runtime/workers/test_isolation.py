@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from framework import TopologyBuilder
-from framework.loading import load
+from framework.frontends.loading import load
+from framework.operators.sinks import CollectingSink
+from framework.planning.validation import validate
+from framework.planning.validation.running import check_isolation
 from framework.runtime import RunReport
-from framework.sinks import CollectingSink
 from framework.testing import run_topology
-from framework.validation import validate
-from framework.validation.running import check_isolation
 from tests.framework.runtime.pieces import plan_of, run_built
 from tests.framework.runtime.workers import ported
 from tests.framework.runtime.workers.components import Numbers, Places

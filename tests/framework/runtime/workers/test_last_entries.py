@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from framework import BatchingBolt, Bolt, Grouping, Spout, Topology
-from framework.sinks import CollectingSink, CountingSink
+from framework.operators.sinks import CollectingSink, CountingSink
 from framework.testing import run_topology
 
 COUNT = 50

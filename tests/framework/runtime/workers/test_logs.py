@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from framework import TopologyBuilder
-from framework.sinks import ConsoleSink
+from framework.operators.sinks import ConsoleSink
 from tests.framework.runtime.workers.components import Numbers
 from tests.framework.runtime.workers.running import PROCESSES, Workers, every_kind
 from tests.framework.runtime.workers.trouble import Prints, Talks

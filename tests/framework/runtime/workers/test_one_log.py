@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from framework import TopologyBuilder
-from framework.errors import ComponentError, ConfigError
-from framework.tracebacks import of_user_code
+from framework.model.errors import ComponentError, ConfigError
+from framework.model.tracebacks import of_user_code
 from tests.framework.runtime.workers import conftest
 from tests.framework.runtime.workers.components import open_gate, wait_at
 from tests.framework.runtime.workers.conftest import Gate, Viper

@@ -106,7 +106,7 @@ def test_a_worker_ends_that_has_taken_the_place_of_another(
 
 ASKING = """
     from framework import TopologyBuilder
-    from framework.sinks import CountingSink
+    from framework.operators.sinks import CountingSink
     from tests.framework.runtime.workers.components import Endless
     from tests.framework.runtime.workers.orphaned import Asking
     from tests.framework.runtime.workers.running import PROCESSES

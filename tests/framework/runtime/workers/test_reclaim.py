@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from framework import TopologyBuilder
-from framework.config import Settings
+from framework.model.config import Settings
+from framework.operators.sinks import CollectingSink
 from framework.planning import Plan
-from framework.runtime.assembly.network import Network
+from framework.runtime.execution.assembly.network import Network
 from framework.runtime.workers.reclaim import reclaim
-from framework.sinks import CollectingSink
 from tests.framework.runtime.pieces import plan_of
 from tests.framework.runtime.workers.components import Endless, Forward
 from tests.framework.runtime.workers.running import Workers

@@ -7,10 +7,10 @@ from typing import Any, NoReturn
 
 import pytest
 
-from framework.errors import TopologyError
+from framework.frontends.streams import StreamBuilder
+from framework.model.errors import TopologyError
 from framework.runtime.workers import by_value
 from framework.runtime.workers.shipping import pack_plan
-from framework.streams import StreamBuilder
 from tests.framework.runtime.pieces import listed, plan_of
 
 

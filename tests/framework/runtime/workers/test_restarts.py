@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from framework import Bolt, Spout, TopologyBuilder, ValueState
-from framework.errors import WorkerError
+from framework.model.errors import WorkerError
+from framework.operators.sinks import CollectingSink
 from framework.runtime import RunReport, StopReason, StopSignal
 from framework.runtime.workers import supervisor
-from framework.sinks import CollectingSink
 from tests.framework.runtime.pieces import run_built
 from tests.framework.runtime.workers.components import (
     Forward,

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from framework import TopologyBuilder
+from framework.operators.sinks import CollectingSink, CountingSink
 from framework.runtime import Progress, RunReport, StopReason
-from framework.sinks import CollectingSink, CountingSink
 from framework.testing import run_topology
 from tests.framework.runtime.workers.components import Counts, Endless, Forward, Numbers, Places
 from tests.framework.runtime.workers.running import INLINE, PROCESSES, THREADS, Workers, every_kind, several

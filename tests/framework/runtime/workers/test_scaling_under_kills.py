@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from framework import Bolt, TopologyBuilder
-from framework.errors import ComponentError, WorkerError
+from framework.model.errors import ComponentError, WorkerError
 from framework.runtime import RunReport
 from tests.framework.runtime.pieces import run_built
 from tests.framework.runtime.scaled import MOST, Asking, Change, drawn

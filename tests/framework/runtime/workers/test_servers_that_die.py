@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from framework.errors import WorkerError
+from framework.model.errors import WorkerError
 from framework.runtime.workers.handle import Phase, WorkerHandle
 from framework.runtime.workers.server import current_server
 from tests.framework.runtime.workers.components import Forward

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from framework import Bolt, TopologyBuilder
-from framework.errors import ConfigError, TopologyError, WorkerError
+from framework.model.errors import ConfigError, TopologyError, WorkerError
+from framework.operators.sinks import CollectingSink
 from framework.runtime.workers import launcher
 from framework.runtime.workers.starting import start
-from framework.sinks import CollectingSink
 from tests.framework.runtime.workers.components import Forward, Numbers
 from tests.framework.runtime.workers.conftest import REPOSITORY
 from tests.framework.runtime.workers.running import PROCESSES, THREADS
@@ -151,7 +151,7 @@ RUN = """
 """
 IMPORTS = """
     from framework import TopologyBuilder
-    from framework.sinks import CollectingSink
+    from framework.operators.sinks import CollectingSink
     from tests.framework.runtime.workers.components import Forward, Numbers
     from tests.framework.runtime.workers.running import PROCESSES
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from framework.observing.error_sites import ErrorSite
 from framework.runtime.execution.executor import Executor
-from framework.runtime.metrics.counters import TaskCounters
-from framework.runtime.metrics.statistics import ExecutorStatistics
+from framework.runtime.observation.counters import TaskCounters
+from framework.runtime.observation.error_sites import ErrorSite
+from framework.runtime.observation.statistics import ExecutorStatistics
 from framework.runtime.workers.status import Status, StatusWriter, read_status
 from viper.arena import Arena
 from viper.blackbox import BlackBox

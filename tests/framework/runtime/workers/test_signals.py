@@ -14,9 +14,9 @@ import pytest
 
 from framework import TopologyBuilder
 from framework.cli.exit_codes import ExitCode
+from framework.operators.sinks import CountingSink
 from framework.runtime.workers import launcher
 from framework.runtime.workers.starting import start
-from framework.sinks import CountingSink
 from tests.framework.runtime.workers.components import Numbers, wait_at
 from tests.framework.runtime.workers.conftest import Gate, Viper
 from tests.framework.runtime.workers.running import PROCESSES, Workers, several

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from framework import Spout, TopologyBuilder
-from framework.errors import ComponentError
-from framework.sinks import CollectingSink
-from framework.tracebacks import of_user_code
+from framework.model.errors import ComponentError
+from framework.model.tracebacks import of_user_code
+from framework.operators.sinks import CollectingSink
 from tests.framework.runtime.workers.components import Forward
 from tests.framework.runtime.workers.running import INLINE, PROCESSES, THREADS, Workers, every_kind, several
 from tests.framework.runtime.workers.values import EmitsHandles, EmitsLocks, Large

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from framework import TopologyBuilder
+from framework.operators.sinks import CollectingSink
 from framework.planning import WorkerKind
 from framework.runtime import Run, RunReport, StopReason, StopSignal
 from framework.runtime.workers.messages import TakePlace
 from framework.runtime.workers.standby import TRIES, StandbyPool, Started
-from framework.sinks import CollectingSink
 from tests.framework.runtime.pieces import plan_of
 from tests.framework.runtime.workers.components import Endless, Forward
 from tests.framework.runtime.workers.dying import Born, DiesAt, DyingNumbers

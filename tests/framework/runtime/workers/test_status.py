@@ -12,17 +12,17 @@ from typing import Any
 import pytest
 
 from framework import TopologyBuilder
-from framework.errors import WorkerError
+from framework.model.errors import WorkerError
+from framework.operators.sinks import CountingSink
 from framework.runtime import Progress, Run
-from framework.runtime.assembly.network import Network
-from framework.runtime.assembly.recording import NO_RECORDING
-from framework.runtime.metrics.counters import TaskCounters
+from framework.runtime.execution.assembly.network import Network
+from framework.runtime.execution.assembly.recording import NO_RECORDING
+from framework.runtime.observation.counters import TaskCounters
 from framework.runtime.workers import death
 from framework.runtime.workers.death import count_oom_kills, death_of
 from framework.runtime.workers.handle import Phase, WorkerHandle
 from framework.runtime.workers.restarts import RestartPolicy
 from framework.runtime.workers.status import Activity, Status, StatusWriter, read_status
-from framework.sinks import CountingSink
 from tests.framework.runtime.pieces import plan_of
 from tests.framework.runtime.workers.components import Endless, Forward
 from tests.framework.runtime.workers.conftest import Gate

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 import pytest
 
 from framework import Bolt, TopologyBuilder
+from framework.operators.sinks import CollectingSink
 from framework.runtime import StopReason, StopSignal
 from framework.runtime.workers import executor_thread
-from framework.sinks import CollectingSink
 from tests.framework.runtime.workers.components import Endless, wait_at
 from tests.framework.runtime.workers.conftest import Gate
 from tests.framework.runtime.workers.running import INLINE, Workers, every_kind

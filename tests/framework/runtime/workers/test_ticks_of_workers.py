@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from framework import TopologyBuilder
-from framework.sinks import CollectingSink
+from framework.operators.sinks import CollectingSink
 from tests.framework.runtime.workers.components import Endless, Ticked, Timed
 from tests.framework.runtime.workers.running import INLINE, Workers, every_kind, several
 

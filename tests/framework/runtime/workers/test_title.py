@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from framework import Bolt, TopologyBuilder
+from framework.operators.sinks import CollectingSink
 from framework.runtime.workers.title import STANDING_BY, title_of
-from framework.sinks import CollectingSink
 from tests.framework.runtime.pieces import Numbers, plan_of
 from tests.framework.runtime.workers.running import PROCESSES
 

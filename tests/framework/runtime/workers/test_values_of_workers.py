@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from framework import TopologyBuilder
-from framework.sinks import CollectingSink
+from framework.operators.sinks import CollectingSink
 from tests.framework.runtime.workers.components import Forward, Rows, Spoils
 from tests.framework.runtime.workers.running import Workers, every_kind
 

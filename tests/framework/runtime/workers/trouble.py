@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from framework import Bolt
-from framework.sinks import CollectingSink, Sink
+from framework.operators.sinks import CollectingSink, Sink
 from tests.framework.runtime.workers.components import open_gate, wait_at
 
 

@@ -7,7 +7,7 @@ import threading
 from typing import Any
 
 from framework import Bolt, Spout
-from framework.sinks import Sink
+from framework.operators.sinks import Sink
 
 
 class Unpicklable(Sink):

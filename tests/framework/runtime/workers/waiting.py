@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from framework import Bolt, Spout
-from framework.sinks import CollectingSink
+from framework.operators.sinks import CollectingSink
 from tests.framework.runtime.workers.components import open_gate, wait_at
 
 BLOCKS = {"viper.blocking": True}

@@ -1,1 +1,0 @@
-"""Adapters for components and topologies written for other frameworks."""

@@ -1,0 +1,1 @@
+"""What any part may use, and what knows no part: units, prints, lifelines and breakpoints."""

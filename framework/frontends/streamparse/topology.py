@@ -1,0 +1,140 @@
+"""streamparse's topology classes as topologies.
+
+The body of a class, ours or streamparse's, may hold specs of both. A component itself, or its class, where a
+spec was meant, is refused with the line to write instead.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from framework.frontends.declaration import Declaration, class_declaration, file_of, written
+from framework.frontends.streamparse.specs import is_spec, spec_of
+from framework.model.specs import Spec
+from framework.model.topology import Loaded
+from framework.operators.components.component import Component
+
+_kept: list[object] = []
+
+
+def is_topology(value: object) -> bool:
+    """Whether a value is a topology class of streamparse's, and not the base class itself."""
+    dsl = sys.modules.get("streamparse.dsl.topology")
+    return dsl is not None and isinstance(value, dsl.TopologyType) and value is not dsl.Topology
+
+
+def from_streamparse(cls: type, *, environment: str | None = None, name: str | None = None) -> Loaded:
+    """The topology that a streamparse ``Topology`` class declares.
+
+    Args:
+        environment: chooses from a ``par`` that is given per environment.
+        name: name of the topology; by default that of the file, as for ``sparse``.
+    """
+    declared = declaration_of(file_of(cls), cls.__qualname__, vars(cls), cls.__mro__[1:])
+    return declared.topology(name, environment)
+
+
+def declaration_of(
+    file: str, qualname: str, namespace: Mapping[str, Any], bases: Iterable[type]
+) -> Declaration:
+    """The declarations in the body of a streamparse topology class in a file.
+
+    Args:
+        file: path of the file.
+        qualname: the qualified name of the class there.
+        namespace: the attributes of the class.
+        bases: the classes that it derives from, the nearest one first.
+    """
+    specs, config = specs_in(namespace), namespace.get("config", {})
+    return class_declaration(file, qualname, specs, config, not_inherited(namespace, bases))
+
+
+def not_inherited(namespace: Mapping[str, object], bases: Iterable[type]) -> dict[str, str]:
+    """The class that has each spec that a topology class would inherit, if that were so, by attribute.
+
+    A config is among them; a class without one has an empty one of its own.
+
+    Args:
+        namespace: the attributes of the class, which take the place of those of its bases.
+        bases: the classes that it derives from, the nearest one first.
+    """
+    owners: dict[str, type] = {}
+    for base in bases:
+        for attribute in vars(base):
+            owners.setdefault(attribute, base)
+    lacks_config = not namespace.get("config")
+    return {
+        attribute: owner.__qualname__
+        for attribute, owner in owners.items()
+        if (attribute == "config" and lacks_config and vars(owner)[attribute])
+        or (attribute not in namespace and _is_any_spec(vars(owner)[attribute]))
+    }
+
+
+def _is_any_spec(value: object) -> bool:
+    return isinstance(value, Spec) or is_spec(value)
+
+
+def specs_in(namespace: Mapping[str, object]) -> dict[str, Spec]:
+    """The specs among the attributes of a class, each named.
+
+    Raises:
+        TypeError: a component itself is among them.
+    """
+    specs: dict[str, Spec] = {}
+    for attribute, value in namespace.items():
+        if _is_component(value):
+            _keep_streams_open(value)
+        if _is_component(value) or isinstance(value, Component):
+            raise TypeError(_instead(namespace, attribute, f"a {type(value).__name__}", type(value)))
+        if isinstance(value, Spec):
+            value.name = value.name or attribute
+            specs[attribute] = value
+        elif is_spec(value):
+            specs[attribute] = spec_of(attribute, value)
+    return specs
+
+
+def refuse_classes(namespace: Mapping[str, object], specs: Iterable[Spec]) -> None:
+    """Refuse the class of a component where its spec was meant.
+
+    A class of which there is a spec is accepted, as it may be the variable of a loop, and so is one that is
+    defined in the body.
+
+    Raises:
+        TypeError: there is such a class.
+    """
+    used = {spec.component_cls for spec in specs}
+    inside = f"{namespace.get('__qualname__')}."
+    for attribute, value in namespace.items():
+        if not isinstance(value, type) or value in used or value.__qualname__.startswith(inside):
+            continue
+        if issubclass(value, Component) or _is_component_class(value):
+            raise TypeError(_instead(namespace, attribute, f"the class {value.__name__}", value))
+
+
+def _instead(namespace: Mapping[str, object], attribute: str, found: str, cls: type) -> str:
+    name = written(attribute, str(namespace.get("__qualname__", "")).rpartition(".")[2])
+    return f"{name!r} is {found}, expected a spec: did you mean {name} = {cls.__name__}.spec(...)?"
+
+
+def _is_component(value: object) -> bool:
+    """Whether a value is an instance of a streamparse component."""
+    pystorm = sys.modules.get("pystorm.component")
+    return pystorm is not None and isinstance(value, pystorm.Component)
+
+
+def _is_component_class(cls: type) -> bool:
+    """Whether a class is one of a streamparse component."""
+    pystorm = sys.modules.get("pystorm.component")
+    return pystorm is not None and issubclass(cls, pystorm.Component)
+
+
+def _keep_streams_open(component: Any) -> None:
+    """Keep a component that was made by mistake from closing stdin and stdout.
+
+    Its constructor wraps both, and a wrapper closes what it wraps when it is collected. So it is kept.
+    """
+    _kept.append(component.serializer)

@@ -1,0 +1,167 @@
+"""Spouts whose source is divided into partitions that do not depend on the parallelism."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, NoReturn
+
+from framework.model.errors import EmitError
+from framework.model.topology import DEFAULT_STREAM
+from framework.operators.components.spout import Spout
+
+
+class Block(NamedTuple):
+    """Some rows of one partition."""
+
+    times: array[int]
+    """Event time of each row, as array("q"), in microseconds since 1970 UTC; it never falls, but for a
+    slack (``viper.timestamp.slack``)."""
+    rows: Any
+    """The values of as many rows, as a list of tuples or, on a stream with a schema, as a record batch; the
+    spout does not change a block once it has yielded it."""
+    mutable: bool = False
+    """Whether any row may hold a value that a consumer can change, e.g. a list; never so with a schema."""
+    stream: str = DEFAULT_STREAM
+    """The stream that all its rows go to, one of the spout's; blocks of several may follow each other."""
+
+
+class Watermark(NamedTuple):
+    """How far a partition is: none of the rows that it still brings lies before this time."""
+
+    time_us: int
+    """Event time in microseconds since 1970 UTC; a row of just this time may come."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Replay at the pace at which the rows came once.
+
+    Raises:
+        ValueError: a speed that is not above 0.
+    """
+
+    origin_us: int
+    """Event time, in microseconds since 1970 UTC, that passes when the spout is activated."""
+    speed: float = 1.0
+    """How many seconds of event time pass in one second."""
+
+    def __post_init__(self) -> None:
+        if not self.speed > 0:
+            raise ValueError(f"speed={self.speed!r}: expected more than 0, e.g. 1.0 for the recorded pace")
+
+
+class PartitionedSpout(Spout):
+    """Brings rows of a source that has partitions of its own, each in the order of event time.
+
+    Each task reads some of the partitions: of three tasks the first has partitions 0, 3, 6 and so on.
+    A row's position tells its partition, not its task, so the output is the same for every parallelism.
+    The spout ends when all its partitions have ended. It emits only by `blocks`, each of which has rows of
+    one of its streams; none of its rows is tracked, and none of its streams is direct.
+
+    Where its configuration names a stream for late rows (``viper.timestamp.late``) that it does not declare,
+    that is one more stream, with the fields of the first one.
+    """
+
+    declares_late_stream: Final = True
+    """True if the configuration may name a stream that the class does not declare."""
+    never_late: Collection[str] = ()
+    """The streams of which no row is late; their fields need not be those of the stream for late rows."""
+
+    @property
+    def partitions(self) -> int:
+        """Number of partitions; it must be known once the constructor has run."""
+        raise NotImplementedError(f"{type(self).__name__} must define the property partitions")
+
+    @property
+    def identity(self) -> str:
+        """A name for the data, so that a run cannot go on from a place in other data; empty for no name."""
+        return ""
+
+    @property
+    def compared(self) -> str:
+        """A clause for the refusal of other data: by what `identity` knows them, and what is to be done."""
+        return ""
+
+    @property
+    def has_times(self) -> bool:
+        """True if rows have times of their own. Where the number of a row stands for its time, none can be
+        out of order."""
+        return True
+
+    @property
+    def rows_total(self) -> int | None:
+        """About how many rows all partitions have together; None where nobody knows.
+
+        The progress of a run is measured by it. It is asked for once, behind `initialize`.
+        """
+        return None
+
+    def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | Watermark | None]:
+        """All rows of a partition, in order; the same ones in the same order whenever it is called.
+
+        With `viper.timestamp.slack` they may be out of order by as much.
+
+        Args:
+            partition: from 0.
+            start_us: where the partition goes on, in a run that resumes or behind a restart: rows before this
+                event time, in microseconds since 1970 UTC, may be left out. None where it begins, as in a
+                new run, and always with `viper.timestamp.slack`: what is late depends on all rows before.
+
+        Yields:
+            The next rows; or None if there is nothing for now, after which it is asked again after a pause
+            that grows; or a watermark, so that the rows of other partitions need not wait for its next row.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define blocks(self, partition, start_us)")
+
+    def place_of(self, partition: int, index: int) -> str:
+        """The place of a row in the source, as messages say it, e.g. a file and a line.
+
+        Args:
+            partition: the partition.
+            index: of the row in the block of that partition which `blocks` has yielded last.
+        """
+        return f"row {index} of a block"
+
+    def time_of(self, row: Mapping[str, Any]) -> int | None:
+        """The event time of a row that a test gives in the place of the source's own.
+
+        Args:
+            row: its values by field.
+
+        Returns:
+            Microseconds since 1970 UTC; None where rows have no time of their own.
+
+        Raises:
+            ValueError: the row should have one, and has none.
+        """
+        return None
+
+    def pace(self) -> Pace | None:
+        """The pace at which rows are brought; None for as fast as possible. Called after `initialize`."""
+        return None
+
+    def companion(self, conf: Mapping[str, Any]) -> AbstractContextManager[Mapping[str, Any]]:
+        """A context manager for what has to run beside the tasks, in the process that leads the run.
+
+        It is entered before the tasks are made, and left after they have ended. The method is called on an
+        instance of its own, which is not initialized.
+
+        Args:
+            conf: the component's configuration.
+
+        Returns:
+            A context manager; what it gives is added to the configuration that each task gets.
+            What it raises at its start refuses the run.
+        """
+        return nullcontext({})
+
+    def emit(self, *args: Any, **options: Any) -> NoReturn:
+        """Refused: rows come by `blocks`.
+
+        Raises:
+            EmitError: always.
+        """
+        raise EmitError(f"{type(self).__name__} brings partitions: its rows come from blocks(), not emit()")

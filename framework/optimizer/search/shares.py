@@ -1,0 +1,107 @@
+"""The model by shares: what part of a component runs at each place, rather than where each task does.
+
+All tasks of a component get equal parts, so those of one place cost the same, and a plan of any number of
+tasks is evaluated in the time that its components and places take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from framework.optimizer.costs.model import tuples
+from framework.optimizer.costs.shape import Spread
+from framework.optimizer.search.problem import Problem
+
+Share = Sequence[float]
+"""Of one component, by place; together 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inflow:
+    """What a component receives from another one, for each tuple of a spout."""
+
+    source: str
+    number: float
+    """Tuples."""
+    crossing: tuple[tuple[float, ...], ...]
+    """Nanoseconds of the consumer for each tuple, by place of the producer and by its own."""
+    encode_ns: float
+    """Of the producer, for each tuple that goes to another place."""
+    is_shared: bool = True
+    """Whether tasks get as much of it as they have of the consumer's work; else the first one gets all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loads:
+    """What a plan costs."""
+
+    places: tuple[float, ...]
+    """Nanoseconds for each tuple of a spout."""
+    costs: Mapping[str, tuple[float, ...]]
+    """The same of each component if all of it were at a place, by place, given where the others are."""
+
+
+class Shares:
+    """The model.
+
+    Args:
+        problem: a topology, its costs and a machine.
+        work: nanoseconds of each component for each tuple of a spout, all of its tasks together, without what
+            it costs to cross from place to place.
+    """
+
+    def __init__(self, problem: Problem, work: Mapping[str, float]) -> None:
+        self.problem = problem
+        self.work = work
+        self.inflows = {name: tuple(_inflows(problem, name)) for name in problem.shape.names}
+
+    def cost(self, name: str, shares: Mapping[str, Share]) -> list[float]:
+        """What all of a component would cost at each place, without what its own output costs.
+
+        Args:
+            name: the component's.
+            shares: of those that it receives from.
+        """
+        costs = [self.work[name]] * len(self.problem.machine.places)
+        for flow in self.inflows[name]:
+            for place, share in enumerate(shares[flow.source]):
+                if share:
+                    number = share * flow.number
+                    for other, ns in enumerate(flow.crossing[place]):
+                        costs[other] += number * ns
+        return costs
+
+    def loads(self, shares: Mapping[str, Share]) -> Loads:
+        """What a plan costs.
+
+        Args:
+            shares: of all components.
+        """
+        costs = {name: self.cost(name, shares) for name in self.work}
+        for name, flows in self.inflows.items():
+            for flow in flows:
+                if flow.encode_ns:
+                    for place, share in enumerate(shares[name]):
+                        costs[flow.source][place] += flow.number * flow.encode_ns * (1 - share)
+        places = [0.0] * len(self.problem.machine.places)
+        for name, of in costs.items():
+            for place, share in enumerate(shares[name]):
+                places[place] += share * of[place]
+        return Loads(tuple(places), {name: tuple(of) for name, of in costs.items()})
+
+
+def _inflows(problem: Problem, name: str) -> list[Inflow]:
+    _, emitted = tuples(problem.shape, problem.profile)
+    places = range(len(problem.machine.places))
+    found = []
+    for flow in problem.shape.into[name]:
+        cost = problem.profile.components[flow.source].streams[flow.stream]
+        crossing = tuple(
+            tuple(0.0 if i == j else problem.machine.fetch(i, j, cost.size) + cost.decode_ns for j in places)
+            for i in places
+        )
+        is_shared = flow.spread is not Spread.ONE or problem.most(flow.target) == 1
+        number = emitted[flow.source, flow.stream]
+        found.append(Inflow(flow.source, number, crossing, cost.encode_ns, is_shared))
+    return found

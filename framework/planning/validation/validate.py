@@ -1,0 +1,107 @@
+"""All rules over one topology."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from framework.model.config import Settings, component_conf, resolve, task_count
+from framework.model.importing import importable
+from framework.model.topology import Problem, Topology
+from framework.planning.checkpoints import checkpoint_problems
+from framework.planning.controllers import controller_problems
+from framework.planning.joins import join_problems
+from framework.planning.keys import group_problems, state_problems
+from framework.planning.out_of_order import with_late_streams
+from framework.planning.recovery import recovery_problems
+from framework.planning.scaling import most_tasks, scalable, scaling_problems
+from framework.planning.traits import known_traits
+from framework.planning.transactions import transaction_problems
+from framework.planning.validation.classes import check_classes
+from framework.planning.validation.guarantees import check_answers
+from framework.planning.validation.hooks import check_hooks
+from framework.planning.validation.order import (
+    check_order,
+    check_slack,
+    check_ticks,
+    check_timestamps,
+    time_of,
+)
+from framework.planning.validation.structure import (
+    check_bean_ids,
+    check_bolts,
+    check_component_ids,
+    check_parallelism,
+    check_reachable,
+    check_spouts,
+    check_streams,
+    check_topology_name,
+)
+from framework.planning.validation.subscriptions import (
+    check_custom,
+    check_direct,
+    check_fields,
+    check_repeats,
+    check_sources,
+    check_stream_names,
+)
+from framework.planning.windows import window_problems
+
+RULES: Sequence[Callable[[Topology], Iterator[Problem]]] = (
+    check_topology_name,
+    check_component_ids,
+    check_streams,
+    check_bean_ids,
+    check_spouts,
+    check_bolts,
+    check_reachable,
+    check_sources,
+    check_stream_names,
+    check_repeats,
+    check_fields,
+    check_direct,
+    check_custom,
+    check_parallelism,
+    check_classes,
+    check_hooks,
+)
+"""What must hold for every topology, also for one that only a cluster can run."""
+
+
+def validate(topology: Topology, settings: Settings | None = None) -> list[Problem]:
+    """Everything that is wrong with a topology or deserves a warning, by place.
+
+    Args:
+        topology: any topology.
+        settings: from `framework.model.config.resolve`, which reports what is wrong with configuration;
+            None to resolve and check the topology's own configuration here.
+    """
+    problems: list[Problem] = []
+    if settings is None:
+        settings, problems = resolve(topology)
+    topology = with_late_streams(topology, settings)
+    problems += [problem for rule in RULES for problem in rule(topology)]
+    # The order of a topology with errors cannot be judged.
+    if all(problem.warning for problem in problems):
+        confs = {c.id: component_conf(settings, topology, c) for c in topology.components}
+        with importable(topology.import_paths):
+            traits = {c.id: known_traits(c, confs[c.id]) for c in topology.components}
+        begins_with = {c.id: task_count(c, confs[c.id]) for c in topology.components}
+        problems += scaling_problems(topology, settings, confs, traits, begins_with)
+        with importable(topology.import_paths):
+            problems += controller_problems(topology, confs, scalable(confs, begins_with))
+        counts = most_tasks(topology, confs, begins_with)
+        problems += group_problems(topology, settings, counts)
+        problems += state_problems(topology, settings, confs, traits, counts)
+        problems += transaction_problems(topology, settings, confs, traits)
+        problems += check_ticks(topology, confs, traits)
+        problems += check_slack(topology, confs, traits)
+        problems += check_answers(topology, confs, traits)
+        untimely = list(check_timestamps(topology, confs, traits))
+        problems += untimely or check_order(topology, settings, confs, traits)
+        time = time_of(topology, confs, traits)
+        problems += window_problems(topology, confs, traits, time)
+        problems += join_problems(topology, counts, confs, traits, time)
+        problems += recovery_problems(topology, settings, confs, traits, time)
+        if settings["viper.checkpoint.secs"] is not None:
+            problems += checkpoint_problems(topology, confs, traits, warning=True)
+    return sorted(problems, key=lambda problem: problem.sort_key)

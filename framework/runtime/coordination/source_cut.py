@@ -1,0 +1,167 @@
+"""The part of a source's task in a cut: it answers, is bound until there is a decision, and passes."""
+
+from __future__ import annotations
+
+import time
+
+from framework.runtime.coordination.cut_record import (
+    NO_PROPOSAL,
+    CutRecord,
+    CutState,
+    Proposal,
+    Purpose,
+    before_ticks,
+)
+from viper.partitions import NO_LIMIT
+from viper.position import LEAST, Position
+
+
+class SourceCut:
+    """What a source's task does for the cut of a checkpoint; by default, without checkpoints, there is none.
+
+    Args:
+        record: of the run.
+        task: id of the task.
+    """
+
+    def __init__(self, record: CutRecord | None = None, task: int = 0) -> None:
+        self._record = record
+        self._task = task
+        self._word = 0
+        """That of the record when it was read last."""
+        self._proposal = NO_PROPOSAL
+        self._is_bound = False
+        """Whether nothing beyond the time of the proposal is to be brought for now."""
+        self._stands_since_s: float | None = None
+        self.place = LEAST
+        """Where the last checkpoint was cut."""
+        self._told_us = LEAST.ts
+        self._floor = LEAST
+        """How far consumers were told that the task was by a process before this one."""
+
+    def go_on_behind(self, floor: Position) -> None:
+        """The task goes on in the place of one that has told its consumers of this position."""
+        self._floor = floor
+
+    @property
+    def has_news(self) -> bool:
+        """Whether the leader has said something that the task has not heard."""
+        return self._record is not None and self._record.word != self._word
+
+    @property
+    def attempt(self) -> int:
+        """The number of the last proposal; 0 before the first."""
+        return 0 if self._record is None else self._record.attempt
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether the task's tuples meet those of no other source."""
+        return self._record is not None and self._record.is_alone(self._task)
+
+    def reached(self, behind: Position) -> Position:
+        """How far consumers may be told that the task is, as a cut may be set there.
+
+        Args:
+            behind: no row below this position is left to be brought.
+        """
+        return before_ticks(behind) if self.is_alone else behind
+
+    @property
+    def keeps_from_end(self) -> bool:
+        """Whether the task, which may have brought all, is not to say so before a decision.
+
+        Whoever hears that nothing more will come may emit its last rows at once, which lie behind the cut of
+        a reconfiguration, and must be divided by it.
+        """
+        is_open = self._is_bound and self._proposal.state is CutState.PROPOSED
+        return is_open and self._proposal.purpose is Purpose.RECONFIGURATION
+
+    @property
+    def saves(self) -> bool:
+        """Whether the task has to say where it is at the cut."""
+        return self._is_bound and self._proposal.purpose is Purpose.CHECKPOINT
+
+    @property
+    def until_us(self) -> int:
+        """Event time in microseconds up to which rows are wanted for now."""
+        return self._proposal.until_us if self._is_bound else NO_LIMIT
+
+    def stands(self, now_s: float) -> bool:
+        """Whether the task, which has nothing to bring, may wait for a decision only.
+
+        Args:
+            now_s: monotonic time in seconds.
+        """
+        waits = self._is_bound and self._proposal.state is CutState.PROPOSED
+        if waits and self._stands_since_s is None:
+            self._stands_since_s = now_s
+        return waits
+
+    @property
+    def stood_since_s(self) -> float:
+        """Monotonic time in seconds since which the task has waited for the decision; now, if it has not."""
+        now_s = time.monotonic()
+        return now_s if self._stands_since_s is None else self._stands_since_s
+
+    def look(self, told_us: int) -> None:
+        """Hear what the leader says, and answer.
+
+        Args:
+            told_us: how far consumers were told that the task is, as event time in microseconds.
+        """
+        if self._record is None or self._record.word == self._word:
+            return
+        before = self._proposal
+        self._word, now = self._record.read(self._task)
+        if now.attempt != before.attempt:
+            self._is_bound, self._stands_since_s = False, None
+        if now.state is CutState.PROPOSED and now.attempt != before.attempt:
+            told_us = max(told_us, self._floor.ts)
+            self._record.answer(self._task, now.attempt, told_us)
+            self._is_bound = told_us <= now.until_us
+        elif self._is_successors(now, before):
+            self._is_bound = True
+        self._proposal = now
+
+    def _is_successors(self, now: Proposal, before: Proposal) -> bool:
+        """Whether a process that died was to pass the cut of a reconfiguration, and has not."""
+        assert self._record is not None
+        is_new = now.state is CutState.DECIDED and now.attempt != before.attempt
+        is_bound = is_new and now.purpose is Purpose.RECONFIGURATION
+        return is_bound and not self._record.has_passed(self._task)
+
+    def _may_pass_early(self, last: Position, behind: Position) -> bool:
+        """Whether the cut may be where the task stands; arguments as of `passed`."""
+        # Consumers may have rows that a process before this one has brought, and this one has not as yet.
+        return last < behind and behind >= self._floor and self.is_alone
+
+    def told(self, time_us: int) -> None:
+        """Consumers were told that the task is at this event time."""
+        if self._record is not None and time_us != self._told_us:
+            self._told_us = time_us
+            self._record.tell(self._task, time_us)
+
+    def passed(self, last: Position, behind: Position, *, waits: bool) -> Proposal | None:
+        """The cut that the task has passed just now; it goes on then. None if it has passed none.
+
+        A source that has nothing for now may stand still for hours before that time. If no other source meets
+        it, the cut may as well be where it stands: what it has brought lies below what it may bring.
+
+        Args:
+            last: where the last row stands.
+            behind: how far consumers may be told that the task is; no row below is left to be brought.
+            waits: whether a source had nothing for now.
+        """
+        proposal = self._proposal
+        if self._record is None or not self._is_bound or proposal.state is not CutState.DECIDED:
+            return None
+        if behind.ts > proposal.until_us:
+            place = Position(proposal.until_us + 1, 0, 0)
+        elif waits and self._may_pass_early(last, behind):
+            place = behind
+        else:
+            return None
+        self._record.pass_at(self._task, proposal.attempt, place)
+        self.place = place
+        self._is_bound = False
+        return proposal

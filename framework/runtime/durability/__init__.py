@@ -1,0 +1,1 @@
+"""State that outlives a process: by declaration, for the successor of a killed worker, and in checkpoints."""

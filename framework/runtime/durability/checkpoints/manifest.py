@@ -1,0 +1,133 @@
+"""What a checkpoint's manifest says of its run: what was run, how far its sources were, what tasks saved."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from framework.model.config import Settings
+from framework.model.topology import ComponentSpec
+from framework.planning import Plan, TimeMode
+from framework.planning.out_of_order import holds_back
+from framework.recording.tap import is_tap
+from framework.version import VERSION
+
+Saved = Mapping[str, Any]
+"""What one task has saved, as JSON can hold it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """The runs that go on with one another."""
+
+    lineage: str
+    """The same for all of them, and for no other run."""
+    runs: int = 1
+    """How many there were, this one included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What the manifest of a checkpoint says, apart from its parts."""
+
+    topology: str
+    version: str
+    """Of the program that has written it."""
+    taken_at: str
+    """By the clock of that machine, as ISO 8601 with the offset from UTC."""
+    alike: Alike
+    hash: str
+    """How fields groupings place their keys (``viper.grouping.hash``)."""
+    times_us: Mapping[str, int]
+    """By spout the event time that it has come to, as microseconds since 1970 UTC."""
+    sources: Mapping[str, str]
+    """By spout the name of its data."""
+    components: Mapping[str, Mapping[str, Any]]
+    """By component its role, its inputs, and the key of its state where it names that itself."""
+    tasks: Mapping[str, Sequence[Saved]]
+    """By component what its tasks have saved, by their index."""
+    states: Sequence[Mapping[str, Any]]
+    """The states of bolts, as the fields of `framework.runtime.durability.checkpoints.states.SavedState`."""
+    tables: Mapping[str, str] = field(default_factory=dict)
+    """By shared table the part that holds it, see `viper.transactions.images`."""
+    fingerprints: Mapping[str, Any] = field(default_factory=dict)
+    """The meaning of what is remembered, see `framework.runtime.durability.checkpoints.fingerprints`; version 2 has none."""
+
+    def as_object(self) -> dict[str, Any]:
+        """The same as JSON can hold it."""
+        return asdict(self)
+
+    @classmethod
+    def read(cls, content: Mapping[str, Any]) -> Manifest:
+        """The manifest that `as_object` has made this of."""
+        return cls(**{**content, "alike": Alike(**content["alike"])})
+
+    @property
+    def kinds(self) -> dict[str, tuple[str, ...]]:
+        """By component the kinds of its states."""
+        found: dict[str, tuple[str, ...]] = {}
+        for state in self.states:
+            found[state["component"]] = (*found.get(state["component"], ()), state["kind"])
+        return found
+
+    def places(self, spout: str) -> dict[int, tuple[int, int]]:
+        """The offset in each partition of a spout that was read: time of the last row in microseconds, and
+        number of rows of that time."""
+        found = (saved.get("places", {}).items() for saved in self.tasks[spout])
+        return {int(number): (ts, count) for places in found for number, (ts, count) in places}
+
+
+def manifest_of(
+    plan: Plan,
+    settings: Settings,
+    alike: Alike,
+    sources: Mapping[str, str],
+    times_us: Mapping[str, int],
+    saved: Mapping[int, Saved],
+    states: Sequence[Mapping[str, Any]],
+    tables: Mapping[str, str],
+    fingerprints: Mapping[str, Any],
+) -> Manifest:
+    """What is to be said of a run.
+
+    Args:
+        plan: what was run.
+        settings: the configuration it was planned with.
+        alike: the run's place among those that go on with one another.
+        sources: by spout the name of its data.
+        times_us: by spout the event time that it has come to.
+        saved: what each task has saved, by its id.
+        states: the states of its bolts.
+        tables: by shared table the part that holds it.
+        fingerprints: the meaning of what is remembered.
+    """
+    components = [component for component in plan.declared if not is_tap(component.id)]
+    return Manifest(
+        topology=plan.topology.name,
+        version=VERSION,
+        taken_at=datetime.datetime.now().astimezone().isoformat(timespec="milliseconds"),
+        alike=alike,
+        hash=settings["viper.grouping.hash"],
+        times_us=times_us,
+        sources=sources,
+        components={component.id: described(component, plan) for component in components},
+        tasks={
+            component.id: [saved[task.id] for task in plan.tasks_of(component.id)] for component in components
+        },
+        states=states,
+        tables=tables,
+        fingerprints=fingerprints,
+    )
+
+
+def described(component: ComponentSpec, plan: Plan) -> dict[str, Any]:
+    """What must not change of a component, for what was saved of it to be of use."""
+    inputs = [[i.source, i.stream, repr(i.grouping)] for i in component.inputs]
+    key = list(plan.traits[component.id].state_key)
+    found = {"role": str(component.role), "inputs": inputs, "state_key": key}
+    conf = plan.confs[component.id]
+    if plan.traits[component.id].seekable and plan.time is TimeMode.EVENT and holds_back(conf):
+        found["order"] = [conf["viper.timestamp.slack"], conf["viper.timestamp.late"]]
+    return found

@@ -1,0 +1,34 @@
+"""Declared state while a run goes on: the memory that all its tasks share, and each task's part of it.
+
+============  ===================================================================================
+memory        the arena of a run's state, made by its leading process and attached by its workers
+snapshot      what one task remembers at the cut of a checkpoint, written while the task goes on
+shared        the tables that transactions share, and the logs of these
+table_images  likewise, of shared tables that a task keeps
+saving        from a checkpoint back into another run, and into one from tasks that have ended
+task_state    what a task has of it: bound to its component, committed behind each slice
+transactions  the commits that a stateful bolt is told of
+============  ===================================================================================
+"""
+
+from framework.runtime.durability.state.memory import StateMap, StateMemory
+from framework.runtime.durability.state.saving import StateSaver, load_states, save_tables
+from framework.runtime.durability.state.shared import MemberState, SharedMemory
+from framework.runtime.durability.state.snapshot import Snapshot
+from framework.runtime.durability.state.table_images import TableImages
+from framework.runtime.durability.state.task_state import TaskState
+from framework.runtime.durability.state.transactions import Transactions
+
+__all__ = [
+    "MemberState",
+    "SharedMemory",
+    "Snapshot",
+    "StateMap",
+    "StateMemory",
+    "StateSaver",
+    "TableImages",
+    "TaskState",
+    "Transactions",
+    "load_states",
+    "save_tables",
+]

@@ -1,0 +1,279 @@
+"""The declared state of one task: its tables, the key that they are of now, and what is not committed yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from framework.model.errors import StateError
+from framework.operators.components import BatchBolt, Bolt
+from framework.operators.state import (
+    DirtyHandle,
+    LivingHandle,
+    NotingHandle,
+    OwningHandle,
+    StateAccess,
+    StateSpec,
+    declared_states,
+)
+from framework.operators.state.access import no_time
+from framework.planning import TaskSpec
+from framework.runtime.durability.state.snapshot import OwnState, Snapshot, Snapshots
+from viper.errors import StateFullError
+from viper.hashing import group_of_hash, stable_hash
+from viper.state import KeyedState, KeyedTable, Scope, Writer
+
+MICROS: Final = 1_000_000
+_OF_THE_TASK: Final = ((None,), (0,))
+"""The row, and the index in it, of the only key that state of a task has."""
+
+
+class NoStateRoomError(StateFullError):
+    """A state that there is no room for; the message says what to configure."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(f"{message}: raise viper.state.bytes, or let keys be forgotten by clear()")
+
+
+@dataclass(frozen=True, slots=True)
+class TaskParts:
+    """What a task has of the memory of state."""
+
+    task: TaskSpec
+    by_key: KeyedState | None
+    """That of its component; None where that declares no state by key."""
+    groups: range
+    """The key groups that it owns."""
+    by_task: KeyedState | None
+    """Its own; None where its component declares no state of tasks."""
+    key_fields: int = 1
+    """Of how many fields the keys of its component are; 0 where that makes them itself."""
+
+
+class TaskState:
+    """The declared state of one task, for its thread alone.
+
+    Changes last once they are committed. What the tuple in process has changed, or any other callback, can be
+    taken back before.
+    """
+
+    def __init__(self, writer: Writer, parts: TaskParts, specs: Sequence[StateSpec]) -> None:
+        """
+        Args:
+            writer: what it changes everything by.
+            parts: the task's.
+            specs: the states that its component declares.
+        """
+        self.groups = parts.groups
+        """The key groups that it owns."""
+        self._task = parts.task
+        self._snapshots = Snapshots()
+        by_key, by_task = parts.by_key, parts.by_task
+        self.writer = writer
+        some = by_key or by_task
+        assert some is not None
+        self.scope: Scope = some.scope(self.writer)
+        """Says which tuple is in process, and its key."""
+        self._call: Scope = some.scope(self.writer)
+        """Says which callback is going on, where one has many tuples, whose changes go back together."""
+        self._clock = self.scope
+        """What is taken back together: a tuple's changes, or a call's."""
+        self._own_scope: Scope = some.scope(self.writer)
+        """That of state of the task, which stays at one key."""
+        self._own_scope.enter(*_OF_THE_TASK)
+        self._count = 0 if by_key is None else by_key.groups
+        self._key_fields = parts.key_fields
+        self.tables: dict[str, tuple[KeyedTable, ...]] = {}
+        """The tables of each state, by its name."""
+        self._specs = tuple(specs)
+        self._by_key = by_key
+        for state, per, groups in ((by_key, "key", parts.groups), (by_task, "task", range(1))):
+            number = 0
+            for spec in specs:
+                if spec.per == per and state is not None:
+                    self.tables[spec.name] = tuple(
+                        state.table(self.writer, n, spec.name, groups=groups, full=NoStateRoomError)
+                        for n in range(number, number + len(spec.codes))
+                    )
+                    number += len(spec.codes)
+        self._bound: dict[str, Any] = {}
+        """The handles that the component has, by name."""
+        self._attributes: dict[str, Any] = {}
+        """Those of the component."""
+        self._dirty: list[DirtyHandle] = []
+        self._component = ""
+        self._now: Callable[[], int] = no_time
+        """Tells the time of the tuple in process."""
+
+    def tell_time_by(self, now: Callable[[], int]) -> None:
+        """Have handles that `bind` makes ask for the time of the tuple in process, in microseconds."""
+        self._now = now
+
+    @contextmanager
+    def at_time(self, now: Callable[[], int], ttls: Mapping[str, float]) -> Iterator[None]:
+        """For as long as the block runs, ask for another time, as no tuple is in process; for tests.
+
+        Args:
+            now: tells it, in microseconds; a time before the latest counts as that.
+            ttls: by the names of states the seconds for which their keys are remembered.
+        """
+        of_time = [(table, round(ttl * MICROS)) for name, ttl in ttls.items() for table in self.tables[name]]
+        try:
+            for table, ttl_us in of_time:
+                table.expire(ttl_us, now)
+            yield
+        finally:
+            for table, ttl_us in of_time:
+                table.expire(ttl_us, self._now)
+
+    def bind(self, component: Any, *, goes_on: bool) -> None:
+        """Give a component its handles; what the one before it has not written yet is written.
+
+        Args:
+            component: it has been constructed, and not initialized.
+            goes_on: whether it may go on after an exception.
+
+        Raises:
+            StateError: it has an attribute of a state's name.
+        """
+        self.save()
+        self._clock = self._call if isinstance(component, BatchBolt) else self.scope
+        self.begin_call()
+        self._component = type(component).__name__
+        self._attributes = vars(component)
+        declared = declared_states(type(component))
+        bound: dict[str, Any] = {}
+        for spec in self._specs:
+            if spec.name in self._attributes:
+                raise self._overwritten(spec.name)
+            scope = self.scope if spec.per == "key" else self._own_scope
+            of_now = scope, self._clock, goes_on, self._now
+            of_keys = self.groups, self._count, self._key_fields
+            access = StateAccess(spec.name, self.tables[spec.name], *of_now, *of_keys)
+            bound[spec.name] = declared[spec.name].attach(access)
+        self._attributes.update(bound)
+        if self._count and isinstance(component, Bolt):
+            component._judge_keys_by(self.owns_key)
+        self._bound = bound
+        self._dirty = [handle for handle in bound.values() if isinstance(handle, DirtyHandle)]
+
+    def let_go(self) -> None:
+        """Take the handles away from the component, as the run has ended: no state is there any more."""
+        for name, handle in self._bound.items():
+            if self._attributes.get(name) is handle:
+                del self._attributes[name]
+        vars(self).clear()
+
+    def owns_key(self) -> bool:
+        """Whether the task owns the key of the tuple in process.
+
+        Raises:
+            LookupError: none is in process, or it has no key.
+        """
+        return group_of_hash(stable_hash(self.scope.key), self._count) in self.groups
+
+    def hand_over(self) -> None:
+        """Write all that other tasks have to find that may own key groups of this one next; as `save`."""
+        self.save()
+        for handle in self._bound.values():
+            if isinstance(handle, NotingHandle):
+                handle.note()
+
+    def own(self, groups: range) -> None:
+        """Have other key groups from now on, as they were when the tasks that owned them committed last.
+
+        The component goes on with the handles that it has. The task has committed behind `hand_over`, and has
+        not changed anything since. No snapshot is being written; the next one has all keys.
+
+        Args:
+            groups: those that the task owns.
+
+        Raises:
+            RuntimeError: something is not committed, or a snapshot is not all written.
+        """
+        if self._by_key is None:
+            return
+        self.scope.leave()
+        self.groups = groups
+        names = [spec.name for spec in self._specs if spec.per == "key"]
+        for number, table in enumerate(table for name in names for table in self.tables[name]):
+            self._by_key.own(table, number, groups)
+        for name in names:
+            handle = self._bound.get(name)
+            if isinstance(handle, OwningHandle):
+                handle.own(groups)
+        self._snapshots.begin_anew()
+
+    def begin_call(self) -> None:
+        """A callback comes next that is for no tuple with a key, or for several.
+
+        Raises:
+            StateError: a value of an earlier call cannot be kept.
+            StateFullError: there is no room for one.
+        """
+        self.scope.leave()
+        if self._clock is not self.scope:  # then what earlier calls have changed stays, if this one goes back
+            for handle in self._dirty:
+                handle.flush()
+            self._clock.leave()
+
+    def back(self) -> None:
+        """Take back what the tuple in process, or the callback, has changed."""
+        for handle in self._dirty:
+            handle.forget()
+        self._clock.back()
+        self.scope.renew()
+        self._own_scope.renew()
+
+    def commit(self) -> None:
+        """Make all changes last: those of a slice have been processed, and what it emitted is placed.
+
+        Raises:
+            StateError: a value cannot be kept, or the component has overwritten a handle.
+            StateFullError: there is no room for a value.
+        """
+        self.flush()
+        self.writer.commit()
+
+    def flush(self) -> None:
+        """Write what the handles have gathered, as for `commit`."""
+        for handle in self._dirty:
+            handle.flush()
+        for name, handle in self._bound.items():
+            if self._attributes.get(name) is not handle:
+                raise self._overwritten(name)
+
+    def save(self) -> None:
+        """Write what handles hold back until a checkpoint, as well; as `flush`."""
+        for handle in self._dirty:
+            if isinstance(handle, LivingHandle):
+                handle.save()
+        self.flush()
+
+    def snapshot(self, number: int, folder: Path, *, full: bool) -> Snapshot:
+        """All states as they are now, for a checkpoint; `save` has been called.
+
+        Args:
+            number: the id of the checkpoint.
+            folder: where its parts are written.
+            full: whether no snapshot of this process is in the checkpoint before it.
+
+        Returns:
+            The snapshot: of what has changed since the last one that was neither given up nor left unwritten,
+            if there is one and its checkpoint is still there.
+        """
+        return self._snapshots.begin(number, folder, [self._own(spec) for spec in self._specs], full=full)
+
+    def _own(self, spec: StateSpec) -> OwnState:
+        by_key, task = spec.per == "key", self._task
+        index, groups = (None, self.groups) if by_key else (task.index, range(1))
+        return OwnState(spec, self.tables[spec.name], task.component, task.id, index, groups)
+
+    def _overwritten(self, name: str) -> StateError:
+        return StateError(
+            f"{self._component} declares {name} as state and has given the attribute another value: what is "
+            f"to be remembered is set by its handle, as in self.{name}.value = ..., the handle itself never"
+        )

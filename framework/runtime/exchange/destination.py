@@ -1,0 +1,260 @@
+"""Destinations: each gathers a task's tuples for one consuming task, or for several that get all of them."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+from framework.model.errors import EmitError
+from framework.runtime.exchange.backlog import Backlog
+from viper.errors import PayloadSizeError
+from viper.forest import Forest
+from viper.jumbo import Jumbo
+from viper.link import Link
+from viper.payload import Payload, Rows
+from viper.position import Positions
+from viper.source import Source
+
+STORE_SHARE = 8
+"""Columns take at most this part of what a channel to another process has room for.
+
+A filter of records of 10 numbers makes 16.3 million of them a second then, and 11.4 with a quarter. Within a
+process there is no such limit: with as many bytes as here it would make 17.6 million instead of 31, and 0.6
+instead of 2.7 of records of 100 numbers, as each batch costs something for each of its columns.
+"""
+MAX_WAITING = 1_000_000
+"""Most tuples that may wait on one way through a cycle."""
+
+
+Outlet: TypeAlias = Source | Link
+"""A way to a consuming task: the producing end of a gate, or a link."""
+
+
+class Destination:
+    """Gathers tuples for one consuming task, or for several that get all of them, as jumbo tuples.
+
+    Tuples come in the order of their positions. Those that the gates have no room for wait here, and the
+    producing task is not run until they have gone.
+    """
+
+    def __init__(
+        self,
+        tasks: Sequence[int],
+        sources: Sequence[Source],
+        jumbo_size: int,
+        tagged: bool,
+        columns_rows: int | None = None,
+        mask_shift: int | None = None,
+    ) -> None:
+        """
+        Args:
+            tasks: ids of the consuming tasks.
+            sources: the producing ends of their gates, one for each gate; those that other processes read
+                come first.
+            jumbo_size: the most tuples in one jumbo tuple.
+            tagged: whether the tuples belong to several streams.
+            columns_rows: the most tuples in one that holds columns; None where no stream has a schema.
+            mask_shift: as of a `Jumbo`, where the tuples are addressed rows.
+        """
+        self.tasks = tuple(tasks)
+        self.sources = tuple(sources)
+        self.outlets: tuple[Outlet, ...] = self.sources
+        """What the consuming tasks hear of the producing task's progress by."""
+        self.positions = Positions()
+        """The positions of the tuples that wait."""
+        self.count = 0
+        """The number of tuples that wait; kept, as it is asked for several times a turn."""
+        self._waiting = Backlog()
+        self._tags: array[int] | None = array("H") if tagged else None
+        self._mask_shift = mask_shift
+        self._jumbo_size = jumbo_size
+        self._columns_rows = columns_rows or jumbo_size
+        stores = [store for source in sources if (store := source.store_bytes) is not None]
+        self._columns_bytes = min(stores) // STORE_SHARE if stores else None
+        """About the most bytes of columns in one jumbo tuple; None if none of them leaves the process."""
+        self._next: Jumbo | None = None
+        """The jumbo tuple that a gate had no room for last; it holds the first tuples that wait."""
+        self._taken_by = 0
+        """The number of sources that have taken that jumbo tuple already."""
+        self._counted = 0
+        """The number of tuples, from the first on, that have been counted by their trees or have none."""
+        self._spare = Positions()
+
+    def put(self, payload: Payload, tags: Iterable[int] = ()) -> None:
+        """Append tuples whose positions have been appended to `positions` already.
+
+        Args:
+            payload: the values of the tuples, in order.
+            tags: for each tuple the index of its stream among the producer's, if this destination is tagged.
+        """
+        self._waiting.put(payload)
+        self.count = self._waiting.count
+        if self._tags is not None:
+            self._tags.extend(tags)
+
+    def count_tracked(self, forest: Forest) -> None:
+        """Have trees count the tuples that were put since the last call, once for each consumer.
+
+        This must happen before the tuples are handed over, or a consumer's ack could come first.
+        """
+        count = self.count
+        if count > self._counted:
+            forest.add(self.positions, self._counted, count - self._counted, len(self.tasks))
+            self._counted = count
+
+    def flush(self) -> bool:
+        """Hand over the tuples that wait.
+
+        Returns:
+            Whether there was room for all of them.
+
+        Raises:
+            EmitError: a single tuple takes more bytes than a channel to another process has.
+        """
+        first, count = 0, self.count
+        while first < count:
+            jumbo = self._next or self._jumbo(first, self._most_at_once())
+            try:
+                taken = self._add(jumbo, first)
+            except PayloadSizeError as error:
+                self._next = self._half(jumbo, first, error)
+                continue
+            if not taken:
+                self._next = jumbo
+                break
+            self._next = None
+            first += jumbo.size
+            self._waiting.drop(jumbo.size)
+        if first:
+            self._drop(first)
+        return first == count
+
+    @property
+    def is_tagged(self) -> bool:
+        """Whether the tuples belong to several streams."""
+        return self._tags is not None
+
+    def waiting_untracked(self) -> int:
+        """The number of untracked tuples that wait for room; if the process dies, they are lost."""
+        return self.positions.trees(0, self.count).count(0) if self.count else 0
+
+    def publish_waiting(self) -> None:
+        """Publish the position of the first tuple that waits, of which there must be one, to the consumers.
+
+        Of the replicas that share a full gate, one may have processed everything while another has not. A
+        task further downstream may wait for the first one's heartbeat, which this makes possible.
+        """
+        first = self.positions[0]
+        for source in self.sources:
+            source.heartbeat(first)
+
+    def _add(self, jumbo: Jumbo, first: int) -> bool:
+        for source in self.sources[self._taken_by :]:
+            if not source.add(jumbo, self.positions, first, jumbo.size):
+                return False
+            self._taken_by += 1
+        self._taken_by = 0
+        return True
+
+    def _most_at_once(self) -> int:
+        """The most tuples of the next jumbo tuple."""
+        payload = self._waiting.next
+        if isinstance(payload, Rows):
+            return self._jumbo_size
+        if self._columns_bytes is None:
+            return self._columns_rows
+        return max(min(self._columns_rows, self._columns_bytes // payload.row_bytes), 1)
+
+    def _jumbo(self, first: int, most: int) -> Jumbo:
+        payload = self._waiting.first(most)
+        tags = None if self._tags is None else self._tags[first : first + len(payload)]
+        return Jumbo(payload, tags, self._mask_shift)
+
+    def _half(self, jumbo: Jumbo, first: int, error: PayloadSizeError) -> Jumbo:
+        if jumbo.size == 1:
+            raise EmitError(
+                f"{jumbo.payload.rows[0]!r:.200} takes {error.size:,} bytes on its way to another process: "
+                f"expected at most {error.capacity:,}; raise viper.channel.bytes, or use --worker inline"
+            ) from error
+        return self._jumbo(first, jumbo.size // 2)
+
+    def _drop(self, count: int) -> None:
+        kept = self.count = self.count - count
+        if self._tags is not None:
+            del self._tags[:count]
+        if not kept:  # the same memory for the next ones, which the processor's caches have still
+            self._counted = 0
+            self.positions.clear()
+            return
+        self._counted = max(self._counted - count, 0)
+        self._spare.extend_from(self.positions, count, kept)
+        self.positions.clear()
+        self.positions, self._spare = self._spare, self.positions
+
+
+class CyclicDestination(Destination):
+    """A destination that is part of a cycle. It never blocks its producer, or the cycle could deadlock."""
+
+    def put(self, payload: Payload, tags: Iterable[int] = ()) -> None:
+        """Append tuples as in the base class.
+
+        Raises:
+            EmitError: more than `MAX_WAITING` tuples wait.
+        """
+        super().put(payload, tags)
+        if self.count > MAX_WAITING:
+            raise EmitError(
+                f"{self.count:,} tuples wait for task {self.tasks[0]}: "
+                "the cycle emits more than it can process"
+            )
+
+    def flush(self) -> bool:
+        """Hand over the tuples that there is room for; the rest waits, and the producer goes on."""
+        super().flush()
+        return True
+
+
+class LinkedDestination(Destination):
+    """A destination whose consuming task is run by the same thread, which takes the tuples from here.
+
+    Args:
+        task: id of the consuming task.
+        link: the way to it.
+        tagged: whether the tuples belong to several streams.
+    """
+
+    def __init__(self, task: int, link: Link, tagged: bool) -> None:
+        super().__init__((task,), (), 1, tagged)
+        self.outlets = (link,)
+        self.positions = link.positions
+        self._link = link
+        self._uncounted = 0
+        """Tuples that were put since they were counted by their trees last."""
+
+    def put(self, payload: Payload, tags: Iterable[int] = ()) -> None:
+        """Hand over tuples as in the base class; there is always room for them."""
+        jumbo = Jumbo(payload, None if self._tags is None else array("H", tags))
+        self._link.put(jumbo)
+        self.count += jumbo.size
+        self._uncounted += jumbo.size
+
+    def count_tracked(self, forest: Forest) -> None:
+        """As in the base class."""
+        self._link.note_tracked()
+        # Those without a tree are not counted, and may have been taken.
+        count, self._uncounted = min(self._uncounted, len(self.positions)), 0
+        if count:
+            forest.add(self.positions, len(self.positions) - count, count, 1)
+
+    def flush(self) -> bool:
+        """Find out how many tuples the producing task has to wait for; whether there was room for all."""
+        self.count = self._link.excess()
+        return not self.count
+
+    def publish_waiting(self) -> None:
+        """Nothing: the consuming task sees the tuples that wait."""
+
+    def waiting_untracked(self) -> int:
+        """0, as in the base class: nothing would be left of the consuming task either."""
+        return 0

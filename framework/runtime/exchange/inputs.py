@@ -1,0 +1,170 @@
+"""The input of a bolt's task: pieces of jumbo tuples from its channel, and from the ways back through cycles.
+
+Nothing here calls a component or knows what becomes of the tuples; tasks take pieces from a `BoltInput`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import namedtuple
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache, partial
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from framework.runtime.exchange.pieces import Cutter, Delivering, InputSource, Piece, grouped
+from viper.link import Link
+from viper.position import Level, Position, Positions
+from viper.reader import Reader
+
+if TYPE_CHECKING:
+    from viper.columns.lease import Lease
+
+
+class Inlet:
+    """One reader of a gate, and the tasks that feed it."""
+
+    def __init__(
+        self,
+        reader: Delivering,
+        sources: Sequence[InputSource],
+        shares: bool,
+        whole: bool,
+        borrows: bool = False,
+        own: range | None = None,
+    ) -> None:
+        """
+        Args:
+            reader: delivers runs of jumbo tuples.
+            sources: the producing tasks, by their index at the reader's gate.
+            shares: whether other replicas get the same values, and one of them may change them.
+            whole: whether pieces are to hold payloads, not lists of rows.
+            borrows: whether columns may lie in memory that is asked back.
+            own: as of a `Cutter`.
+        """
+        self.reader = reader
+        self.sources = tuple(sources)
+        cutter = Cutter(reader, sources, copies=shares, whole=whole, borrows=borrows, own=own)
+        self.take: Callable[[int, Positions], list[Piece]] = cutter.take
+        """Takes tuples that are ready, as `Cutter.take`."""
+        self.take_first = cutter.take_first
+        """Takes the first of these, as `Cutter.take_first`."""
+
+
+class BoltInput:
+    """The whole input of one task of a bolt."""
+
+    def __init__(
+        self,
+        reader: Delivering,
+        sources: Sequence[InputSource],
+        feedback: Sequence[tuple[Reader, InputSource]],
+        shares: bool,
+        whole: bool = False,
+        borrows: bool = False,
+        own: range | None = None,
+    ) -> None:
+        """
+        Args:
+            reader: the reader of the task's channel.
+            sources: the producing tasks, by their index at the channel's gate.
+            feedback: the readers of the ways back through cycles, with their producing tasks.
+            shares: whether other replicas get the same values, and one of them may change them.
+            whole: whether pieces are to hold payloads, not lists of rows.
+            borrows: whether columns from another process may lie in the memory that they share, until the
+                task is done with them.
+            own: as of a `Cutter`.
+        """
+        self.channel = Inlet(reader, sources, shares, whole, borrows, own)
+        self.is_linked = isinstance(reader, Link)
+        """Whether its only producer is run by the same thread, and in no worker process."""
+        self.feedback = tuple(Inlet(back, (source,), shares, whole, own=own) for back, source in feedback)
+        self.outlook: Callable[[], tuple[bool, Position, int]]
+        """How far the input is, in one call: whether a tuple could be processed now; the position below which
+        no tuple will come any more, except through a cycle; and the event time in microseconds up to which
+        producers go by what they have said, although positions lie behind it: `UNTOLD` while one has not
+        said so."""
+        self.outlook = partial(_outlook_on_all, reader, self.feedback) if feedback else reader.outlook
+        inlets = (self.channel, *self.feedback)
+        streams = [s for inlet in inlets for source in inlet.sources for s in source.streams.values()]
+        self.is_typed = any(stream.schema is not None for stream in streams)
+        """Whether any of its streams has a schema, so that its tuples may come as columns."""
+        levels = {stream.level for stream in streams}
+        self.level = next(iter(levels)) if len(levels) == 1 else None
+        """The only level at which outputs are marked; None where there are several."""
+
+    @property
+    def is_cyclic(self) -> bool:
+        """Whether tuples come back to the task through a cycle."""
+        return bool(self.feedback)
+
+    @property
+    def has_producers(self) -> bool:
+        """Whether any task sends tuples to this one; otherwise it receives only ticks."""
+        return any(source.streams for inlet in (self.channel, *self.feedback) for source in inlet.sources)
+
+    def by_level(self, pieces: list[Piece]) -> Iterator[tuple[Level, list[Piece]]]:
+        """Group successive pieces whose outputs are marked at the same level; there is at least one piece."""
+        return grouped(pieces, attrgetter("level"))
+
+    @property
+    def held_by(self) -> str | None:
+        """The task that holds the input back, as ``component:task id``; None if there is none."""
+        held = self.channel.reader.holding_source()
+        return None if held is None else self.channel.sources[held].name
+
+    @property
+    def waits(self) -> bool:
+        """Whether there is input that cannot be processed yet."""
+        return self.channel.reader.waiting_tuples() > 0
+
+    def last_ts(self) -> int:
+        """The latest event time in microseconds that any producer has reached, as the producers tell it."""
+        return self.channel.reader.last_ts()
+
+    def done_with(self, waiting: int) -> Lease | None:
+        """Note that all tuples that were taken have been processed.
+
+        Args:
+            waiting: untracked outputs of theirs that still wait for room; if the process dies, they are lost.
+
+        Returns:
+            Borrowed memory that something still refers to; None where there is none.
+        """
+        self.channel.reader.working(waiting)
+        for back in self.feedback:
+            back.reader.working(0)
+        return self.channel.reader.give_back()
+
+
+def _outlook_on_all(reader: Delivering, feedback: Sequence[Inlet]) -> tuple[bool, Position, int]:
+    """As `BoltInput.outlook`, where tuples come back through a cycle."""
+    ready, watermark, until_ts = reader.outlook()
+    return ready or any(back.reader.ready() for back in feedback), watermark, until_ts
+
+
+@lru_cache(maxsize=1024)
+def values_class(component: str, stream: str, fields: tuple[str, ...]) -> type[tuple[Any, ...]]:
+    """The named tuple class of a stream's values, with the name that pystorm gives it.
+
+    A field whose name is no identifier is called ``_0``, ``_1`` and so on, by its index. Instances can be
+    pickled, because a component may emit them within other values.
+    """
+    name = _identifier(component) + _identifier(stream) + "Tuple"
+    made: type[tuple[Any, ...]] = namedtuple(name, fields, rename=True)  # type: ignore[misc]
+
+    def reduce(values: tuple[Any, ...]) -> tuple[Any, ...]:
+        return _values, (component, stream, fields, tuple(values))
+
+    made.__reduce__ = reduce  # type: ignore[assignment, method-assign]
+    made._stream = f"{component}:{stream}"  # type: ignore[attr-defined]
+    return made
+
+
+def _values(component: str, stream: str, fields: tuple[str, ...], values: tuple[Any, ...]) -> Any:
+    """Make values again from their pickled form."""
+    return values_class(component, stream, fields)(*values)
+
+
+def _identifier(text: str) -> str:
+    return re.sub(r"\W|^(?=\d)", "_", text.title())

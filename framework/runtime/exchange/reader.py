@@ -1,0 +1,205 @@
+"""The reading ends of several gates, each with one source, whose tuples are sorted in Python."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import groupby, repeat
+from operator import itemgetter
+from struct import Struct
+from typing import Final
+
+from framework.runtime.exchange.merge_sort import MergeSort, Place
+from viper.interleaving import interleave_positions
+from viper.jumbo import Jumbo
+from viper.payload import Row, Rows
+from viper.position import Position, Positions
+from viper.reader import Reader, Run
+
+_PLACE: Final = Struct("=qQQ")
+"""A position in `Positions.to_bytes`."""
+_Values = tuple[Row, "int | None"]
+"""The values of a tuple, and the tag of its stream where its task sends several streams."""
+
+
+class _Delivered:
+    """The position that was delivered last."""
+
+    def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        """Have nothing delivered."""
+        self.order = array("H")
+        """The producing task of each tuple."""
+        self.values: list[_Values] = []
+        """The tuples."""
+
+    def add(self, source: int, values: _Values) -> None:
+        """Have one tuple more of a producing task delivered."""
+        self.order.append(source)
+        self.values.append(values)
+
+
+class SortedInPython:
+    """Stands in the place of the reading end of a gate, for one thread.
+
+    What arrives is queued and sorted tuple by tuple, as a bolt would do it that a user has written. The rows
+    of each producing task come as one run.
+
+    Args:
+        readers: one for each producing task, of which there are several.
+        room: the most tuples of one producing task that are taken ahead of the others'.
+    """
+
+    carries_tracked = True
+    """Whether tracked tuples may come: nobody says that none do."""
+
+    def __init__(self, readers: Sequence[Reader], room: int) -> None:
+        self._readers = tuple(readers)
+        self._room = room
+        self._places: list[Positions] = [Positions() for _ in readers]
+        """Of each producing task the positions of what it has brought, some of which has been passed on."""
+        self._passed = array("Q", [0] * len(readers))
+        """How many of those have been passed on."""
+        self._last = _Delivered()
+        self._is_mutable = False
+        """Whether a value can be changed by a consumer."""
+        self._sort = MergeSort(len(readers), self._last.add)
+
+    # -- what a task takes
+
+    def get_ready(self, limit: int, into: Positions, *, borrows: bool = False) -> list[Run]:
+        """Deliver up to `limit` tuples as `Reader.get_ready`, in runs that follow one another."""
+        self._take(limit, into)
+        stretches = groupby(zip(self._last.order, self._last.values, strict=True), key=itemgetter(0))
+        return [self._run(source, [values for _, values in stretch]) for source, stretch in stretches]
+
+    def get_interleaved(
+        self, limit: int, into: Positions, *, borrows: bool = False
+    ) -> tuple[list[Run], bytes | None]:
+        """Deliver up to `limit` tuples as `Reader.get_interleaved`, in one run for each producing task."""
+        self._take(limit, into)
+        if not self._last.order:
+            return [], None
+        of_sources: list[list[_Values]] = [[] for _ in self._readers]
+        for source, values in zip(self._last.order, self._last.values, strict=True):
+            of_sources[source].append(values)
+        return list(map(self._run, range(len(of_sources)), of_sources)), self._last.order.tobytes()
+
+    def _take(self, limit: int, into: Positions) -> None:
+        self._forget()
+        for source in range(len(self._readers)):
+            self._pull(source)
+        self._last.begin()
+        self._sort.emit_ready(limit)
+        interleave_positions(self._places, self._passed, self._last.order, into)
+
+    def _pull(self, source: int) -> None:
+        """Take all that there is room for: while nothing can go, slices stay as short as they are."""
+        reader = self._readers[source]
+        room = self._room - self._sort.waiting(source)
+        if room > 0 and reader.ready():
+            arrived = Positions()
+            tuples = self._tuples(reader.get_ready(room, arrived))
+            take = partial(self._sort.process, source)
+            for place, values in zip(_PLACE.iter_unpack(arrived.to_bytes()), tuples, strict=True):
+                take(place, values)
+            self._places[source].extend(arrived)
+            reader.working(self._untracked(source))
+        self._sort.promise(source, reader.watermark())
+
+    def _tuples(self, runs: Iterable[Run]) -> Iterator[_Values]:
+        for _, jumbo, first, count in runs:
+            self._is_mutable = self._is_mutable or jumbo.payload.mutable
+            tags = repeat(None, count) if jumbo.tags is None else jumbo.tags[first : first + count]
+            yield from zip(jumbo.payload.rows[first : first + count], tags, strict=True)
+
+    def _run(self, source: int, delivered: Sequence[_Values]) -> Run:
+        """The rows of a producing task; those of several streams have tags."""
+        is_tagged = not delivered or delivered[0][1] is not None
+        tags = array("H", (tag for _, tag in delivered if tag is not None)) if is_tagged else None
+        jumbo = Jumbo(Rows([row for row, _ in delivered], self._is_mutable), tags)
+        return source, jumbo, 0, jumbo.size
+
+    def _forget(self) -> None:
+        """Forget the positions of what has been passed on, in a time that is constant for each tuple."""
+        for source, places in enumerate(self._places):
+            passed = int(self._passed[source])
+            if 2 * passed > len(places):
+                kept = Positions()
+                kept.extend_from(places, passed, len(places) - passed)
+                self._places[source], self._passed[source] = kept, 0
+
+    # -- what a task puts back
+
+    def defer(self) -> None:
+        """Nothing: what was delivered can be put back until more is."""
+
+    def accept(self) -> None:
+        """Nothing: what was delivered lies in no memory that others wait for."""
+
+    def put_back(self, rest: object, positions: Positions, kept: int) -> None:
+        """Have all that was delivered last but the first `kept` tuples come again, as `Reader.put_back`."""
+        back: list[list[tuple[Place, _Values]]] = [[] for _ in self._readers]
+        places = list(_PLACE.iter_unpack(positions.to_bytes()))[kept:]
+        order, delivered = self._last.order[kept:], self._last.values[kept:]
+        for source, place, values in zip(order, places, delivered, strict=True):
+            back[source].append((place, values))
+        for source, taken in enumerate(back):
+            if taken:
+                self._passed[source] -= len(taken)
+                self._sort.take_back(source, taken)
+        positions.truncate(kept)
+
+    # -- how far it is
+
+    def outlook(self) -> tuple[bool, Position, int]:
+        """`ready`, `watermark` and `until_ts` in one call."""
+        watermark = self.watermark()  # first, as it may let what waits go
+        return self.ready(), watermark, max(reader.until_ts() for reader in self._readers)
+
+    def ready(self) -> bool:
+        """Whether anything has arrived that can be sorted in, or can go."""
+        if self._sort.is_ready:
+            return True
+        waiting = self._sort.waiting
+        return any(r.ready() for n, r in enumerate(self._readers) if waiting(n) < self._room)
+
+    def watermark(self) -> Position:
+        """The smallest position that can still be delivered; END when it is drained."""
+        for source, reader in enumerate(self._readers):
+            self._sort.promise(source, reader.watermark())
+        return Position(*self._sort.next)
+
+    def drained(self) -> bool:
+        """Whether all sources were closed and everything was delivered."""
+        return not self.waiting_tuples() and all(reader.drained() for reader in self._readers)
+
+    def holding_source(self) -> int | None:
+        """The source that holds the others back; None where nothing has to wait."""
+        return None if self.ready() or self.drained() else self._sort.holding
+
+    def last_ts(self) -> int:
+        """How far event time came at the source that came furthest."""
+        return max(reader.last_ts() for reader in self._readers)
+
+    def waiting_tuples(self) -> int:
+        """Tuples that have not been delivered."""
+        arrived = sum(reader.waiting_tuples() for reader in self._readers)
+        return arrived + sum(map(self._sort.waiting, range(len(self._readers))))
+
+    def working(self, untracked: int) -> None:
+        """Say how many of the tuples that were delivered are not finished; those that wait here are not."""
+        for source, reader in enumerate(self._readers):
+            reader.working(self._untracked(source) + (0 if source else untracked))
+
+    def _untracked(self, source: int) -> int:
+        """How many of the tuples that wait here would be lost with this process: nobody tracks them."""
+        places, passed = self._places[source], int(self._passed[source])
+        waiting = len(places) - passed
+        return places.trees(passed, waiting).count(0) if places.tracked(passed) else waiting
+
+    def give_back(self) -> None:
+        """Nothing: what is lent is copied where it arrives."""

@@ -1,0 +1,252 @@
+"""Makes the outputs of tasks: the plan says which tasks subscribe to their streams, and by which grouping."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from framework.model.config import Settings
+from framework.model.instantiate import Beans
+from framework.model.topology import Grouping, GroupingKind, PythonImplementation, Stream
+from framework.operators.windows.key_input import InputMode
+from framework.planning import Plan, Subscription, TaskSpec, is_exact
+from framework.planning.routing import Router, ScalableRouter, SwitchingRouter, among, make_router
+from framework.recording.tap import looks_on
+from framework.runtime.coordination.route_switch import RouteSwitch, Switched
+from framework.runtime.exchange.addressed import AddressedEdge
+from framework.runtime.exchange.derived_keys import KeysOfRows
+from framework.runtime.exchange.destination import CyclicDestination, Destination, LinkedDestination
+from framework.runtime.exchange.groupings import (
+    BroadcastEdge,
+    ChosenEdge,
+    DirectEdge,
+    Edge,
+    SpreadEdge,
+    WholeEdge,
+)
+from framework.runtime.exchange.inputs import values_class
+from framework.runtime.exchange.output import ForwardingOutput, Output, Port
+from framework.runtime.exchange.typed import TypedForm
+from framework.runtime.execution.assembly.inputs import streams_of_merge, subscriptions_between
+from framework.runtime.execution.assembly.network import Network
+from framework.runtime.tasks.hosts.context import make_context
+from viper.addressed import mask_shift
+
+
+class OutputFactory:
+    """Makes the outputs of tasks.
+
+    Args:
+        plan: says which tasks feed which.
+        settings: the configuration it was planned with.
+        network: the channels, as this process sees them.
+        beans: the objects that custom groupings of this process share.
+    """
+
+    def __init__(self, plan: Plan, settings: Settings, network: Network, beans: Beans) -> None:
+        self._plan = plan
+        self._settings = settings
+        self._network = network
+        self._beans = beans
+
+    def make(self, task: TaskSpec, *, kept: bool) -> Output:
+        """Make the output of a task.
+
+        Args:
+            task: the task that will emit to it.
+            kept: whether tuples matter that nobody subscribes to, because they are recorded.
+        """
+        behind = self._plan.behind(task.id)
+        if behind is not None:
+            return self._of_merge(task, behind)
+        component = self._plan.topology.component(task.component)
+        ports = [
+            Port(tag, stream, kept=kept, form=_form(component.id, stream))
+            for tag, stream in enumerate(component.outputs or ())
+        ]
+        destinations: dict[str, list[Destination]] = {}
+        switched: list[Switched] = []
+        for port in ports:
+            for subscription in self._plan.subscriptions:
+                if (subscription.source, subscription.stream) == (component.id, port.stream.name):
+                    if subscription.target not in destinations:
+                        destinations[subscription.target] = self._destinations(task, subscription)
+                    edge = self._edge(port, subscription, task, destinations[subscription.target])
+                    port.put(edge, watches=looks_on(subscription.target))
+                    if isinstance(edge, SpreadEdge) and isinstance(edge.router, SwitchingRouter):
+                        switched.append(Switched(port.tag, subscription.target, edge.router))
+        fed = [destination for group in destinations.values() for destination in group]
+        reached = self._plan.reached
+        readers = frozenset(reached(task.id, reader) for destination in fed for reader in destination.tasks)
+        heard = fed + self._only_heartbeats(task, readers)
+        return Output(ports, heard, self._network.forest, self._switch(task, switched))
+
+    def _of_merge(self, task: TaskSpec, behind: int) -> Output:
+        """The output of a merge bolt's task: all to the task behind it."""
+        component = self._plan.tasks[behind - 1].component
+        subscription = next(s for s in self._plan.subscriptions if s.target == component)
+        destination = self._destination(
+            Destination,
+            task,
+            (behind,),
+            self._settings["viper.jumbo.size"],
+            self._settings["viper.columns.rows"],
+            tagged=len(streams_of_merge(self._plan, component)) > 1,
+            mask_shift=self._mask_shift(subscription),
+        )
+        return ForwardingOutput(destination, self._network.forest)
+
+    def _switch(self, task: TaskSpec, switched: Sequence[Switched]) -> RouteSwitch | None:
+        """What has routers divide anew from the cut of a reconfiguration on; None where there are none."""
+        alignment, scales = self._network.alignment, self._network.scales
+        if not switched or alignment is None or scales is None:
+            return None
+        return RouteSwitch(alignment.cut, scales, task.id, switched)
+
+    def _only_heartbeats(self, task: TaskSpec, readers: frozenset[int]) -> list[Destination]:
+        """Destinations for tasks that receive no tuples from this one, only its heartbeats."""
+        return [
+            self._destination(Destination, task, channel.readers, 1, 1, tagged=False)
+            for channel in self._plan.channels
+            if task.id in channel.sources and not readers.intersection(channel.readers)
+        ]
+
+    def _destinations(self, task: TaskSpec, subscription: Subscription) -> list[Destination]:
+        """One destination for each consuming task, or a single one where each gets everything it sends."""
+        between = subscriptions_between(self._plan, task.component, subscription.target)
+        kind = CyclicDestination if subscription.cyclic else Destination
+        size, columns_rows = self._settings["viper.jumbo.size"], self._settings["viper.columns.rows"]
+        readers = [reader.id for reader in self._plan.tasks_of(subscription.target)]
+        together = all(s.is_shared for s in between)
+        groups = [readers] if together else [[reader] for reader in readers]
+        tagged = len(between) > 1
+        mask_shift = self._mask_shift(subscription)
+        return [
+            self._destination(kind, task, group, size, columns_rows, tagged=tagged, mask_shift=mask_shift)
+            for group in groups
+        ]
+
+    def _mask_shift(self, subscription: Subscription) -> int | None:
+        found = subscription.key_input
+        is_skipped = found is not None and found.mode is InputMode.SHARED and found.by_producer
+        return mask_shift(self._settings["viper.key.groups"]) if is_skipped else None
+
+    def _destination(
+        self,
+        kind: type[Destination],
+        task: TaskSpec,
+        readers: Sequence[int],
+        size: int,
+        columns_rows: int,
+        *,
+        tagged: bool,
+        mask_shift: int | None = None,
+    ) -> Destination:
+        link = self._network.link(task.id, readers[0])
+        if link is not None:
+            return LinkedDestination(readers[0], link, tagged)
+        # `Destination` wants the gates first that other processes read from.
+        ends = [self._plan.reached(task.id, reader) for reader in readers]
+        abroad = sorted(ends, key=lambda end: not self._network.leaves_process(task.id, end))
+        sources = dict.fromkeys(self._network.source(task.id, end) for end in abroad)
+        return kind(readers, list(sources), size, tagged, columns_rows, mask_shift)
+
+    def _edge(
+        self, port: Port, subscription: Subscription, task: TaskSpec, destinations: Sequence[Destination]
+    ) -> Edge:
+        grouping = subscription.grouping
+        described = f"stream {subscription.stream!r} to {subscription.target!r}, grouped by {grouping!r}"
+        conf = self._plan.confs[subscription.target]
+        mutates = bool(conf["viper.mutates"])
+        if grouping.kind is GroupingKind.DIRECT:
+            return DirectEdge(destinations, mutates)
+        if grouping.kind is GroupingKind.CUSTOM:
+            choose = self._chooser(grouping, subscription, task, destinations)
+            return ChosenEdge(destinations, mutates, choose, described, copies=subscription.copies)
+        if subscription.key_input is not None and not subscription.key_input.is_plain:
+            return self._addressed_edge(port, subscription, task, destinations, described)
+        if len(destinations) == 1 or grouping.kind is GroupingKind.GLOBAL:
+            return WholeEdge(destinations, mutates)
+        if grouping.kind is GroupingKind.ALL:
+            return BroadcastEdge(destinations, mutates)
+        router = self._router(port, subscription, task, len(destinations))
+        by_key = grouping.kind in (GroupingKind.FIELDS, GroupingKind.PARTIAL_KEY)
+        return SpreadEdge(destinations, mutates, router, described, may_refuse=by_key)
+
+    def _addressed_edge(
+        self,
+        port: Port,
+        subscription: Subscription,
+        task: TaskSpec,
+        destinations: Sequence[Destination],
+        described: str,
+    ) -> AddressedEdge:
+        """The edge to an operator, one of which is made here to derive the keys."""
+        assert subscription.key_input is not None
+        source, target, fields = subscription.source, subscription.target, port.stream.fields
+        implementation = self._plan.topology.component(target).implementation
+        assert isinstance(implementation, PythonImplementation)
+        operator: Any = self._beans.make(implementation.definition)
+        keys = KeysOfRows(
+            operator.keys,
+            (source, port.stream.name, task.id),
+            values_class(source, port.stream.name, fields) if fields else None,
+            self._settings["viper.key.groups"],
+            described,
+        )
+        return AddressedEdge(
+            destinations,
+            bool(self._plan.confs[target]["viper.mutates"]),
+            subscription.key_input,
+            keys,
+            len(self._plan.tasks_of(target)),
+            self._settings["viper.key.groups"],
+        )
+
+    def _router(self, port: Port, subscription: Subscription, task: TaskSpec, tasks: int) -> Router:
+        """Divides the tuples of a subscription among so many tasks, or those of them that get any for now."""
+
+        def make(tasks: int) -> Router:
+            return make_router(
+                subscription.grouping,
+                port.stream.fields,
+                tasks,
+                task.index,
+                self._settings["viper.grouping.hash"],
+                longest_run=self._plan.confs[subscription.target]["viper.shuffle.run"],
+                groups=self._settings["viper.key.groups"],
+            )
+
+        target, scales = subscription.target, self._network.scales
+        if scales is None or target not in self._plan.scalable:
+            return make(tasks)
+        some = functools.partial(among, make=make)
+        if target in self._plan.handing_over:
+            return SwitchingRouter(some, scales.wanted(target))
+        return ScalableRouter(
+            some,
+            self._plan.scalable[target],
+            tasks,
+            scales.reader(target),
+            only_at_commits=is_exact(self._plan, self._settings),
+        )
+
+    def _chooser(
+        self,
+        grouping: Grouping,
+        subscription: Subscription,
+        task: TaskSpec,
+        destinations: Sequence[Destination],
+    ) -> Callable[[tuple[Any, ...]], Iterable[Any]]:
+        """Make a custom grouping, prepare it for one producing task, and return its `choose_tasks`."""
+        assert grouping.definition is not None
+        custom: Any = self._beans.make(grouping.definition)
+        targets = [destination.tasks[0] for destination in destinations]
+        custom.prepare(make_context(self._plan, task), subscription.source, subscription.stream, targets)
+        choose: Callable[[tuple[Any, ...]], Iterable[Any]] = custom.choose_tasks
+        return choose
+
+
+def _form(component: str, stream: Stream) -> TypedForm | None:
+    return None if stream.schema is None else TypedForm(component, stream, stream.schema)

@@ -1,0 +1,415 @@
+"""Makes the tasks of a plan: each with its component's host, its collector and its ends of the channels."""
+
+from __future__ import annotations
+
+import copy
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from framework.model.config import Settings
+from framework.model.instantiate import Beans
+from framework.model.topology import Role
+from framework.operators.components import PartitionedSpout, Spout
+from framework.operators.components.component import LOGGER_PREFIX
+from framework.operators.log import Origin, speaking_as
+from framework.operators.sinks import TransactionalSink
+from framework.planning import Plan, TaskSpec, TimeMode
+from framework.recording import Recorder
+from framework.runtime.coordination.alignment import BoltAlignment, SourceAlignment
+from framework.runtime.coordination.source_cut import SourceCut
+from framework.runtime.durability.recovery import Commits, RecoveryMemory
+from framework.runtime.durability.state import StateMemory, TaskState
+from framework.runtime.exchange.buffer import PAUSE_AT, SPILL_AT
+from framework.runtime.exchange.collector import SpoutCollector, TaskCollector
+from framework.runtime.exchange.emit_rules import EmitRules
+from framework.runtime.exchange.output import Output
+from framework.runtime.execution.assembly.inputs import InputFactory, streams_of_merge
+from framework.runtime.execution.assembly.network import Network
+from framework.runtime.execution.assembly.outputs import OutputFactory
+from framework.runtime.execution.assembly.processing import make_processor
+from framework.runtime.execution.assembly.recording import RecordingIO
+from framework.runtime.execution.assembly.spout_parts import SpoutParts
+from framework.runtime.execution.assembly.transactional import Transactional
+from framework.runtime.observation.counters import TaskCounters
+from framework.runtime.order.positions.clocks import make_clock
+from framework.runtime.order.tracking.acker import Acker
+from framework.runtime.order.tracking.committed import CommittedAnswers
+from framework.runtime.tasks.aligned_stop import OF_THE_DRAIN, AlignedStop
+from framework.runtime.tasks.allowance import Allowance
+from framework.runtime.tasks.answering import Answering
+from framework.runtime.tasks.awaited import Awaited
+from framework.runtime.tasks.bolt_agenda import DueBy, make_agenda
+from framework.runtime.tasks.bolt_assigner import BoltAssigner
+from framework.runtime.tasks.bolt_cut import BoltCut
+from framework.runtime.tasks.bolt_parts import BoltParts
+from framework.runtime.tasks.bolt_task import BoltTask
+from framework.runtime.tasks.checkpointed_spout import Emitted
+from framework.runtime.tasks.context import TaskContext
+from framework.runtime.tasks.emitter import NO_OUTPUT, Emitter
+from framework.runtime.tasks.forwarder import Forwarder
+from framework.runtime.tasks.group_outputs import GroupOutputs
+from framework.runtime.tasks.hand_over import HandOver
+from framework.runtime.tasks.hosts.context import make_context
+from framework.runtime.tasks.hosts.faults import OnError, Recovery, RestartBudget
+from framework.runtime.tasks.hosts.host import Host, Identity
+from framework.runtime.tasks.hosts.registry import make_host
+from framework.runtime.tasks.interludes import Interludes
+from framework.runtime.tasks.outcomes import Outcomes
+from framework.runtime.tasks.partition_merger import PartitionMerger
+from framework.runtime.tasks.partitioned_task import PartitionedTask, Partitioning
+from framework.runtime.tasks.presence import BlockingPresence, Presence
+from framework.runtime.tasks.processors import Processor
+from framework.runtime.tasks.pullers import make_puller
+from framework.runtime.tasks.replay_task import ReplayTask
+from framework.runtime.tasks.sink_commits import CheckpointCommits, SinkCommits
+from framework.runtime.tasks.slot import ComponentSlot
+from framework.runtime.tasks.source_task import SourceTask
+from framework.runtime.tasks.spout_assigner import SpoutAssigner
+from framework.runtime.tasks.spout_task import Asking, SpoutTask
+from framework.runtime.tasks.task import Task
+from viper.rows import Inbox
+
+
+class TaskFactory:
+    """Makes the tasks of an executor. Of user code it calls only constructors and `prepare` of groupings."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        settings: Settings,
+        network: Network,
+        beans: Beans,
+        recording_io: RecordingIO,
+        memory: StateMemory | None = None,
+    ) -> None:
+        """
+        Args:
+            plan: the whole run.
+            settings: the configuration it was planned with.
+            network: its channels, as this process sees them.
+            beans: the objects that components of this process share.
+            recording_io: opens recorders and recorded input.
+            memory: of declared state, as this process sees it; None where no component declares any.
+        """
+        self._memory = memory
+        if memory is not None:
+            memory.own_by(network.ownership.now)
+        self._pages = RecoveryMemory.of(plan, settings, memory, network.gates())
+        self._plan = plan
+        self._settings = settings
+        self._network = network
+        self._beans = beans
+        self._recording_io = recording_io
+        self._inputs = InputFactory(plan, settings, network)
+        self._outputs = OutputFactory(plan, settings, network, beans)
+        self._spouts = SpoutParts(plan, settings, network)
+        self._tasks = {task.id: task for task in plan.tasks}
+
+    def tasks(self, ids: Sequence[int]) -> tuple[list[SourceTask], list[BoltTask]]:
+        """Make the tasks with these ids, and tell each which of the others to signal.
+
+        Returns:
+            The tasks of spouts, and those of bolts.
+
+        Raises:
+            ComponentError: a constructor raised.
+        """
+        made: dict[int, Task] = {}
+        try:
+            for task_id in ids:
+                made[task_id] = self._made(self._tasks[task_id])
+        except BaseException:
+            for task in made.values():  # which nobody else knows
+                task.let_go()
+            raise
+        for task in made.values():
+            neighbours = self._neighbours(task)
+            task.connect([made[task_id] for task_id in neighbours if task_id in made])
+        spouts = [task for task in made.values() if isinstance(task, SourceTask)]
+        return spouts, [task for task in made.values() if isinstance(task, BoltTask)]
+
+    def _neighbours(self, task: Task) -> list[int]:
+        """The ids of tasks that may become runnable when this one has run: those that read from it, and those
+        that wait in a cycle for room to send to it."""
+        output = task.emitter.output
+        readers = [reader for destination in output.destinations for reader in destination.tasks]
+        reading = [self._plan.reached(task.context.spec.id, reader) for reader in readers]
+        sending = [
+            producer.id
+            for subscription in self._plan.subscriptions
+            if subscription.cyclic and subscription.target == task.context.spec.component
+            for producer in self._plan.tasks_of(subscription.source)
+        ]
+        return list(dict.fromkeys(reading + sending))
+
+    # -- one task
+
+    def _made(self, spec: TaskSpec) -> Task:
+        with speaking_as(Origin(spec.component, spec.id)):
+            context = self._context(spec)
+            # What nobody subscribes to has its part in the order of what a spout holds back.
+            is_kept = self._recording_io.records or self._spouts.holds_back(context)
+            output = self._outputs.make(spec, kept=is_kept)
+            context.counters.costs.streams.update(output.counts)
+            is_merge = self._plan.behind(spec.id) is not None
+            recorder = None if is_merge else self._recording_io.recorder(spec)
+            if spec.role is Role.SPOUT and self._recording_io.replays:
+                return self._replay(context, output, recorder)
+            host = self._host(spec)
+            if isinstance(host.component, PartitionedSpout):
+                return self._partitioned(context, host, output, recorder)
+            if spec.role is Role.SPOUT:
+                return self._spout(context, host, output, recorder)
+            return self._bolt(context, host, output, recorder)
+
+    def _context(self, spec: TaskSpec) -> TaskContext:
+        conf = copy.deepcopy(dict(self._plan.confs[spec.component]))
+        logger = logging.getLogger(f"{LOGGER_PREFIX}.{spec.component}")
+        storm_context = make_context(self._plan, spec)
+        identity = Identity(self._plan.topology.name, spec.component, spec.id, conf, storm_context, logger)
+        return TaskContext(spec, identity, TaskCounters())
+
+    def _host(self, spec: TaskSpec) -> Host:
+        topology = self._plan.topology
+        host = make_host(topology.component(spec.component), spec, self._beans, topology.import_paths)
+        if isinstance(host.component, TransactionalSink):
+            host.component.wait_for_checkpoints(self._network.makes_checkpoints)
+        return host
+
+    def _slot(
+        self, context: TaskContext, host: Host, collector: TaskCollector, state: TaskState | None = None
+    ) -> ComponentSlot:
+        conf = context.conf
+        blocks = bool(conf["viper.blocking"]) and not isinstance(host.component, PartitionedSpout)
+        # Going into a callback, a bolt's task is also further than it was, which consumers may wait to hear.
+        is_bolt = host.is_bolt
+        presence = BlockingPresence(lambda: is_bolt or len(collector.buffer) > 0) if blocks else Presence()
+        recovery = self._recovery(context, host.restart_tries)
+        return ComponentSlot(context, host, collector, recovery, presence, state)
+
+    def _recovery(self, context: TaskContext, default_tries: int | None) -> Recovery:
+        conf = context.conf
+        chosen, tries = conf["viper.on.error"], conf["viper.restart.tries"]
+        return Recovery(
+            OnError(chosen) if chosen else None,
+            RestartBudget(default_tries if tries is None else tries, conf["viper.restart.window.secs"]),
+            lambda: self._host(context.spec),
+        )
+
+    def _slice_commits(self, spec: TaskSpec, state: TaskState | None = None) -> Commits | None:
+        return None if self._pages is None else self._pages.commits(spec, state)
+
+    def _emit_rules(self, context: TaskContext, host: Host) -> EmitRules:
+        rules = EmitRules.configured(context.conf)
+        return replace(
+            rules,
+            # A polled spout may never return from next_tuple, so each of its emits lets other tasks run.
+            limit=1 if host.is_polled else SPILL_AT,
+            checked=rules.checked or (bool(context.conf["viper.blocking"]) and host.is_bolt),
+            tracks=self._network.forest is not None and not host.is_bolt,
+            holds_back=self._spouts.holds_back(context),
+            time=self._plan.time,
+        )
+
+    # -- spouts
+
+    def _largest_slice(self, output: Output) -> int | None:
+        """The most tuples in a slice of a spout that emits columns: as many as their jumbo tuples hold.
+
+        Small batches that are emitted one after the other are handed on, and processed, together: a filter
+        on batches of 4,096 rows took 188 us for each when each had turns of its own, and takes 131.
+        """
+        return self._settings["viper.columns.rows"] if any(port.form for port in output.ports) else None
+
+    def _replay(self, context: TaskContext, output: Output, recorder: Recorder | None) -> ReplayTask:
+        collector = self._plain_collector(context, output)
+        slot = self._slot(context, Host(Spout()), collector)
+        emitter = Emitter(context, output, NO_OUTPUT, recorder)
+        recorded = self._recording_io.source(context.spec)
+        return ReplayTask(context, slot, emitter, recorded, self._network.quota)
+
+    def _plain_collector(self, context: TaskContext, output: Output) -> TaskCollector:
+        return TaskCollector(context.spec.component, output, context.counters, context.logger)
+
+    def _partitioned(
+        self, context: TaskContext, host: Host, output: Output, recorder: Recorder | None
+    ) -> PartitionedTask:
+        spec, settings, alignment = context.spec, self._settings, self._network.alignment
+        partitioning = Partitioning(
+            len(self._plan.tasks_of(spec.component)),
+            settings["viper.poll.pause.max.ms"] / 1000,
+            self._network.quota,
+            self._largest_slice(output),
+            SourceAlignment(alignment, spec.id),
+            SourceCut(alignment.cut, spec.id) if alignment is not None else SourceCut(),
+        )
+        level = self._plan.layout.components[spec.component]
+        offsets = self._plan.offsets.get(spec.component, {})
+        return PartitionedTask(
+            context,
+            self._slot(context, host, self._plain_collector(context, output)),
+            Emitter(context, output, NO_OUTPUT, recorder, self._slice_commits(spec)),
+            partitioning,
+            PartitionMerger(level, offsets, self._spouts.lateness(context, output)),
+            AlignedStop(self._network.cut_of(spec.id), settings["viper.drain.timeout.secs"] * OF_THE_DRAIN),
+        )
+
+    def _spout(
+        self, context: TaskContext, host: Host, output: Output, recorder: Recorder | None
+    ) -> SpoutTask:
+        spec, settings = context.spec, self._settings
+        rules, largest = self._emit_rules(context, host), self._largest_slice(output)
+        if largest is not None and not host.is_polled:
+            rules = replace(rules, limit=max(rules.limit, largest + 1))
+        collector = SpoutCollector(spec.component, output, context.counters, context.logger, rules)
+        slot, commits = self._slot(context, host, collector), self._slice_commits(spec)
+        pending = self._spouts.pending(context, commits)
+        level = self._plan.layout.components[spec.component].level(copy=spec.index)
+        times = self._spouts.times(context, output)
+        clock = make_clock(self._plan.time, level, times)
+        allowance = Allowance(self._network.quota)
+        holdback = self._spouts.holdback(context, output, times)
+        assigner = SpoutAssigner(collector.buffer, clock, allowance, pending, context.counters, holdback)
+        outcomes = Outcomes(context, slot, assigner, pending, self._spouts.withheld(context))
+        linger_s = settings["viper.jumbo.linger.ms"] / 1000
+        asking = Asking(
+            partial(make_puller, context, slot, collector.buffer, linger_s),
+            allowance,
+            settings["viper.poll.pause.max.ms"] / 1000,
+            largest,
+            self._plan.emits_outside_input,
+            max(SPILL_AT - 1, largest or 0),
+        )
+        emitter = Emitter(context, output, assigner, recorder, commits)
+        aligned = self._spouts.aligned(context, emitter, assigner, outcomes)
+        task = SpoutTask(context, slot, emitter, Emitted(assigner, outcomes, aligned), asking)
+        collector.attach(task)
+        collector.buffer.watch(task.stirred, always=slot.presence.is_blocking)
+        collector.answer_untracked(outcomes.ack_untracked)
+        return task
+
+    # -- bolts
+
+    def _bolt(self, context: TaskContext, host: Host, output: Output, recorder: Recorder | None) -> BoltTask:
+        spec = context.spec
+        collector = TaskCollector(
+            spec.component, output, context.counters, context.logger, self._emit_rules(context, host)
+        )
+        state = self._memory.task(spec) if self._memory is not None else None
+        slot = self._slot(context, host, collector, state)
+        mutates, whole, keeps = bool(context.conf["viper.mutates"]), host.takes_payloads, host.keeps_columns
+        received = self._inputs.make(spec, mutates=mutates, whole=whole, borrows=not keeps)
+        scope = state.scope if state is not None else None
+        inbox = Inbox(host.record, collector.outbox if output.is_used else None, PAUSE_AT, scope)
+        slice_commits = self._slice_commits(spec, state)
+        acker = self._acker(context, inbox, collector, slice_commits)
+        if acker is not None:
+            collector.answer_by(acker)
+        marks = collector.bulk.marks if host.takes_rows else inbox
+        transactional = Transactional.of(self._plan, self._network, self._memory, context, slot)
+        beside, ahead = self._inputs.level_beside(spec), host.is_windowed
+        distances = (lambda: slot.host.take_distances()) if host.joins else None
+        assigner = BoltAssigner(
+            collector.buffer, marks, beside, acker, places_ahead=ahead, distances=distances
+        )
+        emitter = Emitter(context, output, assigner, recorder, slice_commits)
+        interludes = Interludes(context, slot, emitter, assigner, acker, recorder)
+        due = self._due_by(spec)
+        if host.has_key_windows and host.cls.derives_keys:
+            groups = GroupOutputs(emitter, assigner, due.level, self._settings["viper.key.groups"])
+            collector.group_by(groups.begin)
+        alignment = self._network.alignment
+        end = BoltAlignment(alignment, spec.id)
+        commits = self._commits(context, slot, interludes, end.may_end)
+        hand_over, cut = self._hand_over(spec), None
+        if alignment is not None:
+            cut = BoltCut(alignment.cut, spec.id, lambda: hand_over is not None and hand_over.changes)
+            if hand_over is not None and slice_commits is not None:
+                slice_commits.call_behind(partial(_keep_what_was_taken, hand_over, cut))
+        parts_of_agenda = slot, received, emitter, interludes, acker, end, commits
+        agenda = partial(make_agenda, due, context, *parts_of_agenda)
+        behind = self._plan.behind(spec.id)
+        processor: Processor
+        if behind is not None:
+            streams = streams_of_merge(self._plan, self._tasks[behind].component)
+            processor = Forwarder(emitter, context.counters, acker, streams)
+        elif transactional is not None:
+            processor = transactional.processor(context, inbox, collector.bulk, acker)
+        else:
+            processor = make_processor(context, slot, inbox, collector.bulk, acker, commits)
+        largest = self._settings["viper.columns.rows"] if whole and received.is_typed else None
+        answering = Answering(slot, emitter, assigner, processor, acker, context.counters)
+        parts = BoltParts(
+            assigner=assigner,
+            processor=processor,
+            interludes=interludes,
+            answering=answering,
+            acker=acker,
+            awaited=Awaited(
+                *(context, slot, interludes, acker),
+                self._settings["viper.drain.timeout.secs"],
+                end.may_end,
+            ),
+            largest_slice=largest,
+            commits=commits,
+            cut=cut,
+            hand_over=hand_over,
+            membership=None if transactional is None else transactional.membership,
+            make_agenda=agenda,
+        )
+        task = BoltTask(context, slot, emitter, received, parts)
+        collector.attach(task)
+        collector.buffer.watch(task.stirred, always=slot.presence.is_blocking)
+        collector.unanswered.watch(task.stirred)
+        if acker is not None:
+            acker.watch(task.stirred, always=slot.presence.is_blocking)
+        return task
+
+    def _hand_over(self, spec: TaskSpec) -> HandOver | None:
+        scales = self._network.scales
+        if spec.component not in self._plan.handing_over or scales is None:
+            return None
+        siblings = [sibling.id for sibling in self._plan.tasks_of(spec.component)]
+        return HandOver(spec, self._network.ownership, scales, self._network.bells_of(siblings))
+
+    def _commits(
+        self, context: TaskContext, slot: ComponentSlot, interludes: Interludes, may_end: Callable[[], bool]
+    ) -> SinkCommits | None:
+        if not isinstance(slot.host.component, TransactionalSink):
+            return None
+        alignment = self._network.alignment
+        if alignment is not None and self._network.makes_checkpoints:
+            start = self._plan.start_id, alignment
+            return CheckpointCommits(context, slot, interludes.restart, *start, may_end)
+        rows, seconds = context.conf["viper.sink.apply.rows"], context.conf["viper.sink.apply.secs"]
+        return SinkCommits(context, slot, interludes.restart, rows=rows, seconds=seconds)
+
+    def _acker(
+        self, context: TaskContext, inbox: Inbox, collector: TaskCollector, commits: Commits | None
+    ) -> Acker | None:
+        forest, task = self._network.forest, context.spec.id
+        if forest is None:
+            return None
+        answers = None
+        if commits is not None:
+            answers = CommittedAnswers(forest)
+            commits.call_behind(answers.release)
+        parts = inbox, collector.unanswered, collector.mistakes
+        return Acker(forest, task, task - 1, *parts, answers)
+
+    def _due_by(self, spec: TaskSpec) -> DueBy:
+        behind = self._plan.behind(spec.id)
+        component = spec.component if behind is None else self._tasks[behind].component
+        return DueBy(
+            event_time=self._plan.time is TimeMode.EVENT,
+            recorded=self._recording_io.ticks(spec),
+            sources_wait=self._network.forest is not None and not self._plan.is_behind_cycle(component),
+            tick_path=self._plan.layout.tick_path,
+            level=self._plan.layout.components[spec.component],
+        )
+
+
+def _keep_what_was_taken(hand_over: HandOver, cut: BoltCut) -> None:
+    hand_over.keep(cut.passed)

@@ -1,0 +1,91 @@
+"""What ends a run before its spouts do: a duration, or a number of tuples."""
+
+from __future__ import annotations
+
+from framework.runtime.coordination.stop import StopReason, StopSignal
+from framework.runtime.leading.observer import LONGEST_PAUSE_S, PERIOD_S
+from viper.quota import Quota
+
+_ALMOST = 0.99
+"""The largest share by a number of tuples that is not exact: more may come."""
+
+
+class Limits:
+    """The limits of one run, and when it began.
+
+    Args:
+        stop: asks for a drain when one of them is reached.
+        duration_s: seconds after which the run drains; None for no limit.
+        max_tuples: tuples after which the spouts stop, all together; None for no limit.
+    """
+
+    def __init__(self, stop: StopSignal, duration_s: float | None, max_tuples: int | None) -> None:
+        self._stop = stop
+        self._duration_s = duration_s
+        self.max_tuples = max_tuples
+        """Of the attempt that goes on, which has what an earlier one has left."""
+        self._began_s: float | None = None
+        """Monotonic time in seconds at which the spouts were activated."""
+
+    def go_on_with(self, max_tuples: int | None) -> None:
+        """Another attempt begins, which has so many tuples left."""
+        self.max_tuples = max_tuples
+
+    @property
+    def has_duration(self) -> bool:
+        """Whether the run drains after a time."""
+        return self._duration_s is not None
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the spouts were activated."""
+        return self._began_s is not None
+
+    def begin(self, now_s: float) -> None:
+        """The spouts are activated; only the first call counts."""
+        if self._began_s is None:
+            self._began_s = now_s
+
+    def elapsed_s(self, now_s: float) -> float:
+        """Seconds since the spouts were activated; 0 before."""
+        return now_s - self._began_s if self._began_s is not None else 0.0
+
+    def check(self, now_s: float, quota: Quota) -> None:
+        """Have the run drain if a limit is reached.
+
+        Args:
+            now_s: monotonic time in seconds.
+            quota: counts tuples.
+        """
+        if self.max_tuples is not None and quota.used_up:
+            self._stop.request(StopReason.MAX_TUPLES)
+        self.check_time(now_s)
+
+    def check_time(self, now_s: float) -> None:
+        """Have the run drain if it has lasted as long as it was meant to."""
+        if self._duration_s is not None and self._began_s is not None and self._left_s(now_s) <= 0:
+            self._stop.request(StopReason.DURATION)
+
+    def share(self, elapsed_s: float, emitted: int, expected: int) -> float | None:
+        """How much of the run is over, from 0 to 1; None where nobody knows.
+
+        Args:
+            elapsed_s: seconds since the spouts were activated.
+            emitted: tuples that the spouts have emitted.
+            expected: about how many they will emit if nothing ends the run before; 0 if nobody knows.
+        """
+        shares = [min(emitted / expected, _ALMOST)] if expected else []
+        shares += [emitted / self.max_tuples] if self.max_tuples else []
+        shares += [elapsed_s / self._duration_s] if self._duration_s else []
+        return min(1.0, max(shares)) if shares else None
+
+    def pause_s(self, now_s: float) -> float:
+        """Seconds until there is something to look at again."""
+        is_ending = self._stop.requested or self._stop.wants_suspension
+        if self._duration_s is None or self._began_s is None or is_ending:
+            return PERIOD_S
+        return min(max(self._left_s(now_s), 0.0), LONGEST_PAUSE_S)
+
+    def _left_s(self, now_s: float) -> float:
+        assert self._duration_s is not None and self._began_s is not None
+        return self._began_s + self._duration_s - now_s

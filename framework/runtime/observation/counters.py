@@ -1,0 +1,163 @@
+"""The counters of a task, which grow while a topology runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from framework.runtime.observation.error_sites import Sites, added_sites, raised_once_more
+
+
+@dataclass(slots=True)
+class StreamCounters:
+    """Counts of one output stream of a task."""
+
+    tuples: int = 0
+    """Tuples emitted."""
+    sent: dict[int, int] = field(default_factory=dict)
+    """By id of a receiving task what it was sent of them, where it gets other streams from this task, too.
+    Where it does not, its channel counts them."""
+
+    def emitted(self, count: int) -> None:
+        """Count so many tuples."""
+        self.tuples += count
+
+    def add(self, other: StreamCounters) -> None:
+        """Add the counts of another task, or of another process of the same one."""
+        self.tuples += other.tuples
+        for task, count in other.sent.items():
+            self.sent[task] = self.sent.get(task, 0) + count
+
+
+@dataclass(slots=True)
+class CostCounters:
+    """What a task has used, and what that was used for. Its executor's thread alone adds to it."""
+
+    cpu_s: float = 0.0
+    """CPU seconds of its turns."""
+    turns: int = 0
+    """Turns in which tuples have moved."""
+    idle_turns: int = 0
+    """Turns in which none have."""
+    streams: dict[str, StreamCounters] = field(default_factory=dict)
+    """By name the output streams that somebody receives."""
+
+    def used(self, cpu_s: float) -> None:
+        """Count so many CPU seconds."""
+        self.cpu_s += cpu_s
+
+    def had_turn(self, moved: int) -> None:
+        """Count a turn in which so many tuples have moved."""
+        if moved:
+            self.turns += 1
+        else:
+            self.idle_turns += 1
+
+    def add(self, other: CostCounters) -> None:
+        """Add the counts of another task, or of another process of the same one."""
+        self.cpu_s += other.cpu_s
+        self.turns += other.turns
+        self.idle_turns += other.idle_turns
+        for stream, counts in other.streams.items():
+            self.streams.setdefault(stream, StreamCounters()).add(counts)
+
+
+@dataclass(slots=True, repr=False)
+class TaskCounters:
+    """Counts of one task. Its thread alone adds to them; other threads may read them.
+
+    Its `repr` has what counted something, without the costs.
+    """
+
+    emitted: int = 0
+    """Tuples emitted, whether or not anybody subscribes to their stream."""
+    processed: int = 0
+    """Tuples processed, ticks not included."""
+    ticks: int = 0
+    """Ticks processed."""
+    tracked: int = 0
+    """For a spout: tuples emitted with an id and tracked."""
+    acked: int = 0
+    """For a bolt: tuples that were acked, by the bolt itself or for it when `process` had returned, whether
+    or not anybody tracks them. For a spout: tracked ones that it was told are acked."""
+    failed: int = 0
+    """For a bolt: tuples that failed here. For a spout: tracked ones that it was told have failed."""
+    unanswered: int = 0
+    """For a spout: tracked tuples that were neither acked nor failed when the run ended or the spout died.
+    For a bolt that answers itself: untracked ones that it had received, likewise."""
+    second_answers: int = 0
+    """For a bolt: acks and fails of tuples that had been acked or failed before; they had no effect."""
+    closed_anchors: int = 0
+    """For a bolt: anchors that named a tuple which had been answered before, or was never received; what was
+    emitted is not anchored to it."""
+    errors: int = 0
+    """Exceptions that did not end the run."""
+    error_sites: Sites = field(default_factory=dict)
+    """The same by the line of user code that has raised them."""
+    expected: int = 0
+    """For a spout that knows it: tuples that it will have emitted at its end; 0 where that is not known."""
+    restarts: int = 0
+    """Times that the component was made anew after an exception."""
+    lost: int = 0
+    """Untracked tuples that were not processed to their end because of an exception."""
+    undeclared: int = 0
+    """Tuples dropped because their stream is not declared."""
+    saturated: int = 0
+    """Tuples whose position had no room left for their number among their siblings."""
+    raised: int = 0
+    """For a spout that was restarted: tuples whose time lay before what it had promised, and was raised."""
+    anew: int = 0
+    """For a spout that began anew, after an exception or in another process: tuples that it had emitted until
+    then, which it may have brought once more."""
+    late: int = 0
+    """For a spout: tuples later than its slack allows; they were dropped, or went to the stream for them."""
+    unplanned: int = 0
+    """Tuples emitted outside the processing of an input: in `initialize`, by a timer, by a thread."""
+    reasons: dict[str, int] = field(default_factory=dict)
+    """For a spout: the number of tracked tuples that have failed, by the reason in words."""
+    places: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """For a partitioned spout that has ended: how far each partition was brought, as time of the last row
+    in microseconds and number of rows of that time; a time of 2**63 - 1 for all of it."""
+    metrics: dict[str, Any] = field(default_factory=dict)
+    """Last value of each metric that the component reported."""
+    costs: CostCounters = field(default_factory=CostCounters, compare=False)
+    """What it has used, which differs from run to run."""
+
+    def __repr__(self) -> str:
+        counted = {one.name: getattr(self, one.name) for one in fields(self) if one.compare}
+        told = ", ".join(f"{name}={value!r}" for name, value in counted.items() if value)
+        return f"{type(self).__name__}({told})"
+
+    def failed_for(self, reason: str) -> None:
+        """Count a tracked tuple that has failed."""
+        self.failed += 1
+        # A new dictionary, as another thread may be going through the old one.
+        self.reasons = {**self.reasons, reason: self.reasons.get(reason, 0) + 1}
+
+    def error_raised(self, error: BaseException, place: str, now_s: float) -> None:
+        """Count an exception that does not end the run, raised at this place so many seconds after 1970."""
+        self.errors += 1
+        self.error_sites = raised_once_more(self.error_sites, place, error, now_s)
+
+    def add_process(self, other: TaskCounters) -> None:
+        """Add the counts of another process of the same task."""
+        late = max(self.late, other.late)  # which a process goes on counting from where the one before was
+        self.add(other)
+        self.late = late
+
+    def add(self, other: TaskCounters) -> None:
+        """Add the counts of another task of the same component; its metrics win."""
+        for name in self.__slots__:
+            if name in ("metrics", "places"):
+                getattr(self, name).update(getattr(other, name))
+            elif name == "error_sites":
+                self.error_sites = added_sites([self.error_sites, other.error_sites])
+            elif name == "costs":
+                self.costs.add(other.costs)
+            elif name == "expected":  # one task knows it, and maybe the process before as well
+                self.expected = max(self.expected, other.expected)
+            elif name == "reasons":
+                for reason, count in other.reasons.items():
+                    self.reasons[reason] = self.reasons.get(reason, 0) + count
+            else:
+                setattr(self, name, getattr(self, name) + getattr(other, name))

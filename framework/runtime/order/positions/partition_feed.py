@@ -1,0 +1,312 @@
+"""The feed of one partition of a spout: the rows that its task has read, and the source of further rows."""
+
+from __future__ import annotations
+
+import datetime
+from array import array
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from framework.model.topology import DEFAULT_STREAM, did_you_mean, one_of
+from framework.operators.components.partitioned import Block, Watermark
+from framework.runtime.order.positions.slack import Lateness, PartitionOrder, Run, out_of_order
+from viper.errors import OrderError
+from viper.partitions import Partition
+from viper.payload import NOTHING, Payload, Row, Rows
+from viper.position import LEAST, Level, Position
+from viper.rows import misfit
+from viper.scalars import python_rows
+
+Place = tuple[int, int]
+"""An offset in a partition: the time of the last row in microseconds, and the number of rows of that time."""
+WHOLE: Final[Place] = (2**63 - 1, 0)
+"""The offset of a partition that was read to its end."""
+UNKNOWN: Final[Place] = (-(2**63), 0)
+"""An unknown offset: the process that read the partition has died, and no row has come since."""
+
+
+class StreamForm(NamedTuple):
+    """What the rows of a stream are like."""
+
+    tag: int = 0
+    """The index of the stream among the component's."""
+    fields: Sequence[str] = ()
+    """The fields of each row; empty where a row may have any number of values."""
+    fitted: Callable[[Any], Payload] | None = None
+    """Makes the rows or columns of a block fit the stream's schema; None where it has none."""
+
+
+def _nowhere(index: int) -> str:
+    return f"row {index} of a block"
+
+
+_ANY_ROWS: Final[Mapping[str, StreamForm]] = {DEFAULT_STREAM: StreamForm()}
+
+
+class PartitionFeed:
+    """The rows of one partition that have been read and not emitted, and the source of further rows.
+
+    Args:
+        number: the number of the partition.
+        level: the bits of the path that the partition writes.
+        place: the offset at which to continue; None to read from the beginning.
+        forms: what the rows of each stream are like, by its name.
+        lateness: how far out of order the rows may come; None where they come in order.
+        where: says for messages where a row stands in the source, by its index in the block that came last.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        level: Level,
+        place: Place | None = None,
+        forms: Mapping[str, StreamForm] = _ANY_ROWS,
+        lateness: Lateness | None = None,
+        where: Callable[[int], str] = _nowhere,
+    ) -> None:
+        self.number = number
+        self._slack_us = 0 if lateness is None else lateness.slack_us
+        self._order = None if lateness is None else PartitionOrder(lateness)
+        self._where = where
+        self._forms = forms
+        self.partition = Partition(level)
+        self.payload: Payload = NOTHING
+        """The values of the block that was loaded last."""
+        self.tag = 0
+        """The index of their stream."""
+        self.ended = place == WHOLE
+        self.waits = False
+        """Whether the source had no rows for now when it was asked last."""
+        self.has_read = False
+        """True if the last `fill` has read rows, which are held back until later ones have come."""
+        self.said_us: int | None = None
+        """The event time in microseconds before which no more comes, where that is known."""
+        self._before = place
+        self._late = 0
+        self._latest_us = LEAST.ts
+        """The time of the last row that was put at hand."""
+        self._raised = False
+        """Whether another process has emitted rows of the partition in this run."""
+        self._floor = LEAST if place is None or self.ended else self.partition.floor_behind(place)
+        self._blocks: Iterator[Block | Watermark | None] = iter(())
+        self._has_no_more = False
+        """True if the source has ended, so that no row is held back any more."""
+
+    def raise_to(self, floor: Position) -> None:
+        """Leave out all rows below a position; to be called before `open`."""
+        if floor > LEAST:
+            self._raised = True
+            self._floor = max(self._floor, floor)
+
+    @property
+    def start_us(self) -> int | None:
+        """The event time in microseconds before which no row is wanted; None if all rows are.
+
+        Rows that come out of order are all wanted: each may decide on what is late, or be late itself.
+        """
+        return None if self._floor == LEAST or self._order is not None else self._floor.ts
+
+    @property
+    def place(self) -> Place | None:
+        """The offset up to which rows have been emitted; None if that is the beginning."""
+        if self.ended:
+            return WHOLE
+        ts, count = self.partition.place
+        # A source that is read from its beginning comes by rows first that were brought before.
+        if count and (self._before is None or (ts, count) > self._before):
+            return ts, count
+        return UNKNOWN if self._raised else self._before
+
+    def late_since(self, begun: Place | None) -> int:
+        """The number of late rows behind a place in the partition, of those that were brought so far.
+
+        A late row counts where it stands in what is brought, not where it was read, so that each counts once
+        wherever a process or a run goes on.
+
+        Args:
+            begun: the offset at which the run has begun to bring the partition; None for its beginning.
+        """
+        if self._order is None:
+            return 0
+        late, reached = self._order.late, self.partition.place
+        while late and (self.ended or late[0] < reached):
+            place = late.popleft()
+            self._late += begun is None or place >= begun
+        return self._late
+
+    @property
+    def floor(self) -> Position:
+        """The position below which no further row will be."""
+        said_us = self.said_us
+        if self._order is not None and said_us is not None:  # which may be later than what is let go
+            next_us = self.partition.next_ts if self.partition.waiting else self._order.next_us
+            said_us = min(said_us, next_us)
+        said = LEAST if said_us is None else Position(said_us, 0, 0)
+        return max(self._floor, self.partition.floor(), said)
+
+    def open(self, blocks: Iterator[Block | Watermark | None]) -> None:
+        """Set the iterator that rows come from."""
+        self._blocks = blocks
+
+    def close(self) -> None:
+        """Close the iterator that rows come from, if it is a generator."""
+        if isinstance(self._blocks, Generator):
+            self._blocks.close()
+
+    def fill(self) -> bool:
+        """Load a block if all rows of the last one have been emitted.
+
+        Returns:
+            Whether there are rows to emit; there are none where the source has none for now, or has ended.
+
+        Raises:
+            TypeError: the source gave neither a block nor a watermark nor None, or rows that are no list.
+            ValueError: a block has more times than rows, or fewer, begins before the latest watermark, has a
+                row without a value for each field, or is of an unknown stream.
+            PositionError: a block's times are no array("q").
+        """
+        self.has_read = False
+        while not (self.ended or self.partition.waiting):
+            if self._puts_next():
+                continue
+            given = next(self._blocks, self)  # which stands for the end
+            self.waits = given is None
+            if given is self:
+                self._end()
+            elif not self.waits:
+                self._take(given)
+            if self._order is not None and (given is self or self._order.has_ready):
+                continue
+            if not isinstance(given, Block):  # after a watermark, too, as many could block the task
+                return False
+            if self._order is not None and not self.partition.waiting:  # nor may all that is held back
+                self.has_read = True
+                return False
+        return not self.ended
+
+    def _puts_next(self) -> bool:
+        """Put rows at hand that were held back, if there are any; whether there were."""
+        run = None if self._order is None else self._order.next_run()
+        if run is None:
+            return False
+        self._put(run)
+        return True
+
+    def _end(self) -> None:
+        """The source has no more: what is held back comes, and then the partition has ended."""
+        if self._order is None or self._has_no_more:
+            self._check_reached()
+            self.ended = True
+        else:
+            self._order.end()
+            self._has_no_more = True
+
+    def _check_reached(self) -> None:
+        """See to it that a partition that is read from its beginning still has what was brought of it."""
+        if self._order is not None and self._before is not None and self.partition.place < self._before:
+            raise ValueError(
+                f"partition {self.number} ends before what was brought of it: its source was cut off or "
+                "replaced; put back what was there, or start from the beginning"
+            )
+
+    def _take(self, given: object) -> None:
+        if isinstance(given, Watermark):
+            self._say(given.time_us)
+            if self._order is not None:
+                self._order.advance(given.time_us)
+        elif isinstance(given, Block):
+            self._load(given)
+        else:
+            found = type(given).__name__
+            raise TypeError(
+                f"partition {self.number}: blocks gave a {found}: expected a Block, a Watermark or None"
+            )
+
+    def _say(self, time_us: int) -> None:
+        self.said_us = time_us if self.said_us is None else max(self.said_us, time_us)
+
+    def _load(self, block: Block) -> None:
+        times, rows, mutable, stream = block
+        form = self._forms.get(stream)
+        if form is None:
+            expected = f"expected {one_of(self._forms)}{did_you_mean(stream, self._forms)}"
+            raise ValueError(f"partition {self.number}: a block of the unknown stream {stream!r}: {expected}")
+        if len(times) != len(rows):
+            raise ValueError(f"partition {self.number}: a block with {len(times)} times for {len(rows)} rows")
+        if self._order is None and self.said_us is not None and times and times[0] < self.said_us:
+            said = f"though {self.said_us} us was said to come next"
+            raise ValueError(f"partition {self.number}: a block begins at {times[0]} us, {said}")
+        if isinstance(rows, list) or form.fitted is None:
+            self._check(rows, form.fields)
+        payload = Rows(python_rows(rows), mutable) if form.fitted is None else form.fitted(rows)
+        run = Run(times, payload, form.tag)
+        if self._order is None:
+            self._put(run)
+        elif len(times):
+            self._hold(self._order, run)
+
+    def _hold(self, order: PartitionOrder, run: Run) -> None:
+        late = order.add(run)
+        if late is not None:
+            raise self._refusal(late, run, order.latest_us)
+        self._say(order.frontier_us)
+
+    def _put(self, run: Run) -> None:
+        if (self._before is not None or self._raised) and self._order is None:
+            self._check_order(run)  # a row that goes back could be left out with those that were brought
+        self.payload, self.tag = run.payload, run.tag
+        self.partition.load(run.times)
+        if self._before is not None:  # rows are counted, because their positions may be saturated
+            self.partition.skip_behind(self._before)
+        if self._raised:
+            self.partition.skip(self._floor)
+
+    def _check_order(self, run: Run) -> None:
+        for index, time_us in enumerate(run.times):
+            if time_us < self._latest_us:
+                raise self._refusal(index, run, self._latest_us)
+            self._latest_us = time_us
+
+    def check_next(self) -> None:
+        """Refuse the row at hand, if its event time is before that of the row before it.
+
+        Raises:
+            OrderError: it is.
+        """
+        if self.partition.waiting:
+            before_us, _ = self.partition.place
+            if self.partition.next_ts < before_us:
+                times = array("q", [self.partition.next_ts])
+                index = self.partition.next
+                raise self._refusal(0, Run(times, self.payload.slice(index, 1), self.tag), before_us, index)
+
+    def _refusal(self, index: int, run: Run, latest_us: int, in_block: int | None = None) -> OrderError:
+        (row,) = run.payload.slice(index, 1).rows
+        where = self._where(index if in_block is None else in_block)
+        told = f"partition {self.number}, {where}"
+        return out_of_order(row, told, run.times[index], latest_us, self._slack_us, _shown)
+
+    def _check(self, rows: list[Row], fields: Sequence[str]) -> None:
+        if not isinstance(rows, list):
+            found = type(rows).__name__
+            raise TypeError(f"partition {self.number}: rows of a block are a {found}: expected a list")
+        index = misfit(rows, len(fields) or -1)
+        if index is not None:
+            expected = f" with a value for each of {list(fields)}" if fields else ""
+            raise ValueError(
+                f"partition {self.number}: row {index} of a block is {rows[index]!r:.200}: "
+                f"expected a tuple{expected}"
+            )
+
+    def taken(self, first: int) -> Payload:
+        """The values from an index up to the next one to emit, in order."""
+        return self.payload.slice(first, self.partition.next - first)
+
+
+def _shown(time_us: int) -> str:
+    """A time in microseconds and as people write it, where a calendar reaches."""
+    try:
+        moment = datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=time_us)
+    except OverflowError:
+        return f"{time_us} us"
+    return f"{moment.isoformat()}Z ({time_us} us)"

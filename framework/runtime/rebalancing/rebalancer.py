@@ -1,0 +1,171 @@
+"""Decides when bolts of a run move, and where to."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from framework.optimizer.costs import Deployment, Machine, Prediction, Profile, predict
+from framework.optimizer.profiling import Sample
+from framework.optimizer.profiling.gains import gain
+from framework.runtime.rebalancing.history import History, rate_of
+from framework.runtime.rebalancing.movable import Movable, Sets
+from framework.runtime.rebalancing.search import fastest
+
+LEAST_GAIN: Final = 1.1
+"""How many times as fast a change has to make a run, with all that is uncertain."""
+LEAST_WINDOWS: Final = 5
+"""Measured since the last change, before the next is thought of."""
+BUSY: Final = 0.7
+"""The part of its time for which the busiest worker computes in a run that its workers hold back. One whose
+spouts bring less than could be processed gains nothing by a change."""
+MOST_DOUBLINGS: Final = 6
+"""Of the time between two changes."""
+_T_95: Final = 2.8
+"""Of Student's distribution, for 95 % of intervals around the mean of five values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A change that is worth it."""
+
+    sets: Sets
+    """The tasks of the bolts that move."""
+    gain: float
+    """How many times as fast the run is predicted to be."""
+    least: float
+    """The lower end of the interval around that."""
+    is_back: bool = False
+    """Whether it undoes the last one, which has made the run slower."""
+
+    def __str__(self) -> str:
+        how = "it was" if self.is_back else "predicted"
+        return f"rebalancing: {how} {self.gain:.2f} times as fast, {self.least:.2f} at the least"
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """The last change, until it is known what has come of it."""
+
+    deployment: Deployment
+    """Of now."""
+    sets: Sets
+    """The tasks of before, of the bolts that were moved."""
+    rates: Sequence[float]
+    """Tuples of spouts a second in windows of before."""
+
+
+class Rebalancer:
+    """Learns from windows of a run what its components cost, and what else would be faster.
+
+    Each deployment that the run has had is compared by how fast it was, not only by what the model says. So
+    one that has disappointed is left once, and is not come back to while costs stay as they are; and the next
+    change is the later, the more have disappointed in a row.
+
+    Args:
+        movable: says what may be moved, and where to.
+        machine: where the run is.
+        interval_s: seconds between two changes, at least.
+    """
+
+    def __init__(self, movable: Movable, machine: Machine, interval_s: float) -> None:
+        self._movable = movable
+        self._machine = machine
+        self._interval_s = interval_s
+        self._history = History(movable.shape, machine)
+        self._made: _Made | None = None
+        self._disappointments = 0
+        """Changes in a row that were undone, up to `MOST_DOUBLINGS`. Each doubles the time between two."""
+        self._since = 0
+        """Windows since the last change, or the last time that none was worth it."""
+        self._may_from_s = -math.inf
+        """The time from which on the next change may be made."""
+
+    def begin_anew(self, now_s: float, sets: Sets) -> None:
+        """The run goes on with other tasks from now on, whoever has changed them.
+
+        Args:
+            now_s: the time in seconds.
+            sets: the tasks.
+        """
+        self._since = 0
+        self._may_from_s = now_s + self._interval_s * 2**self._disappointments
+        self._history.forget(self._movable.deployment(sets))
+
+    def saw(self, sets: Sets, window: Sample) -> None:
+        """These tasks got tuples for a whole window, in which that was done."""
+        self._since += 1
+        self._history.add(self._movable.deployment(sets), window)
+
+    def move(self, now_s: float, sets: Sets) -> Move | None:
+        """What is worth changing now.
+
+        Args:
+            now_s: the time in seconds.
+            sets: the tasks that get tuples.
+
+        Returns:
+            None if nothing is, or if it is too soon to say.
+        """
+        if self._since < LEAST_WINDOWS or now_s < self._may_from_s:
+            return None
+        self._since = 0
+        deployment = self._movable.deployment(sets)
+        windows = self._history.of(deployment)[-2 * LEAST_WINDOWS :]
+        if len(windows) < LEAST_WINDOWS:
+            return None
+        self._history.settle(deployment)
+        if (back := self._back(deployment, [rate_of(window) for window in windows])) is not None:
+            return back
+        if statistics.median(map(_busiest, windows)) < BUSY:
+            return None
+        profile = self._history.profile(deployment)
+        found = fastest(self._movable, sets, lambda some: self._predicted(profile, some), self._factor)
+        then = self._movable.deployment(found)
+        asked = self._movable.shape, windows, self._machine, deployment, then
+        by_model = gain(*asked, guess=profile)
+        beyond = self._factor(then) / self._factor(deployment)
+        if by_model.low * beyond < LEAST_GAIN:
+            return None
+        moved = {name: some for name, some in found.items() if some != sets.get(name)}
+        before = {name: sets[name] for name in moved}
+        self._made = _Made(then, before, [rate_of(window) for window in windows])
+        return Move(moved, by_model.middle * beyond, by_model.low * beyond)
+
+    def _back(self, deployment: Deployment, rates: Sequence[float]) -> Move | None:
+        """Undo the last change, if the run was faster before; asked once behind each change.
+
+        Whether workers are busy does not matter here: a run may have become slower as they wait for each
+        other, of which the model knows nothing.
+        """
+        made, self._made = self._made, None
+        if made is None or made.deployment.key() != deployment.key():
+            return None
+        least = _ends(made.rates)[0] / _ends(rates)[1]
+        if least < LEAST_GAIN:
+            self._disappointments = 0
+            return None
+        self._disappointments = min(self._disappointments + 1, MOST_DOUBLINGS)
+        return Move(made.sets, statistics.fmean(made.rates) / statistics.fmean(rates), least, is_back=True)
+
+    def _predicted(self, profile: Profile, deployment: Deployment) -> Prediction:
+        return predict(self._movable.shape, profile, self._machine, deployment)
+
+    def _factor(self, deployment: Deployment) -> float:
+        """How much faster a deployment is than predicted; one that was not tried, as the others are."""
+        found = self._history.factor(deployment)
+        return self._history.mean_factor if found is None else found
+
+
+def _ends(values: Sequence[float]) -> tuple[float, float]:
+    """The interval around the mean of some values."""
+    middle, half = statistics.fmean(values), _T_95 * statistics.stdev(values) / math.sqrt(len(values))
+    return middle - half, middle + half
+
+
+def _busiest(window: Sample) -> float:
+    """The part of its time for which the busiest worker has computed."""
+    return max(window.loads_ns().values()) * window.brought / window.elapsed_s / 1e9

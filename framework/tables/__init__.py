@@ -1,7 +1,0 @@
-"""Shared tables: rows that the transactions of several bolts, and of all their tasks, read and write."""
-
-from framework.tables.declaration import SharedTable, declared_tables
-from framework.tables.group import TableGroup
-from viper.transactions.specs import Abort
-
-__all__ = ["Abort", "SharedTable", "TableGroup", "declared_tables"]

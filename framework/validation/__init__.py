@@ -1,7 +1,0 @@
-"""Validation: everything that is wrong with a topology, found before anything starts."""
-
-from framework.validation.guarantees import guarantees
-from framework.validation.running import check_isolation, check_runnable
-from framework.validation.validate import validate
-
-__all__ = ["check_isolation", "check_runnable", "guarantees", "validate"]

@@ -1,0 +1,146 @@
+"""When bolts move: to where a run is faster, not often, and not to and fro. The runs are made up."""
+
+from __future__ import annotations
+
+import random
+import zlib
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+
+from framework.optimizer.costs import Deployment
+from framework.runtime.rebalancing import LEAST_GAIN, Rebalancer, history, rebalancer, search
+from tests.framework.runtime.rebalancing.world import World, costs
+
+INTERVAL_S = 30.0
+SEEDS = range(6)
+
+
+def world_of(seed: int, **given: object) -> World:
+    draw = random.Random(seed)
+    return World(draw.choice((2, 2, 3)), costs(draw), seed, **given)  # type: ignore[arg-type]
+
+
+def rebalancer_of(world: World) -> Rebalancer:
+    return Rebalancer(world.movable, world.machine, INTERVAL_S)
+
+
+def waits(deployment: Deployment) -> float:
+    """What the model knows nothing of: some deployments wait, the others do not; always the same ones."""
+    return 1.0 - 0.1 * (zlib.crc32(repr(deployment.key()).encode()) % 6)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_it_comes_to_where_nothing_is_much_faster(seed: int) -> None:
+    world = world_of(seed)
+    began = world.rate(world.sets)
+    world.go_on(rebalancer_of(world), 200)
+    reached = world.rate(world.sets)
+    assert reached >= began
+    assert reached >= world.best() / (LEAST_GAIN + 0.1)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_it_does_not_go_to_and_fro(seed: int) -> None:
+    world = world_of(seed, waiting=waits)
+    began = world.rate(world.sets)
+    world.go_on(rebalancer_of(world), 600)
+    _check_calm(world, 500)
+    assert world.rate(world.sets) >= 0.97 * began
+
+
+def _check_calm(world: World, by_s: float) -> None:
+    """Nothing moves once all that promised something was tried, and nothing comes back but by going back."""
+    times = [at_s for at_s, _, _ in world.moves]
+    assert all(later - earlier >= INTERVAL_S for earlier, later in pairwise(times))
+    assert not times or times[-1] <= by_s
+    entered = Counter(str(sorted(sets.items())) for _, sets, why in world.moves if "predicted" in why)
+    assert max(entered.values(), default=1) == 1
+
+
+def on_one(deployment: Deployment) -> float:
+    """Wherever two workers share the work, the run waits so long that it is slower than on one."""
+    spread = len(set(deployment.tasks["split"]) | set(deployment.tasks["count"])) > 1
+    return 0.4 if spread else 1.0
+
+
+def test_what_was_slower_than_predicted_is_left_again() -> None:
+    left = 0
+    for seed in SEEDS:
+        world = world_of(seed, waiting=on_one)
+        began = world.rate(world.sets)
+        world.go_on(rebalancer_of(world), 600)
+        # It tries some that are slower, but ever more rarely.
+        assert world.brought >= 0.8 * 600 * began
+        left += any("it was" in why for _, _, why in world.moves)
+    assert left
+
+
+def test_a_run_that_gets_little_to_do_stays_as_it_is() -> None:
+    world = world_of(3)
+    world.most = 0.5 * world.rate(world.sets)
+    world.go_on(rebalancer_of(world), 100)
+    assert not world.moves
+    world.most = float("inf")
+    world.go_on(rebalancer_of(world), 100)
+    assert world.moves
+
+
+def test_it_follows_what_the_input_costs() -> None:
+    """Once it has settled, what was cheap becomes dear."""
+    world = world_of(5)
+    deciding = rebalancer_of(world)
+    world.go_on(deciding, 200)
+    calm = len(world.moves)
+    world.profile = costs(random.Random(42))
+    world.go_on(deciding, 200)
+    assert len(world.moves) > calm
+    assert world.rate(world.sets) >= world.best() / (LEAST_GAIN + 0.1)
+
+
+def test_it_waits_for_windows_and_for_the_interval() -> None:
+    world = world_of(3)
+    deciding = rebalancer_of(world)
+    world.go_on(deciding, rebalancer.LEAST_WINDOWS - 1)
+    assert not world.moves
+    world.go_on(deciding, 1)
+    assert len(world.moves) == 1
+    world.go_on(deciding, int(INTERVAL_S) - 1)
+    assert len(world.moves) == 1
+
+
+def test_planted_without_memory_it_goes_to_and_fro(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history.History, "factor", lambda self, deployment: 1.0)
+    monkeypatch.setattr(rebalancer, "MOST_DOUBLINGS", 0)
+    worlds = [world_of(seed, waiting=on_one) for seed in SEEDS]
+    for world in worlds:
+        world.go_on(rebalancer_of(world), 600)
+    assert any(_is_restless(world) for world in worlds)
+
+
+def test_planted_noise_that_counts_as_gain_moves_bolts_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rebalancer, "LEAST_GAIN", 0.0)
+    worlds = [world_of(seed, waiting=waits) for seed in SEEDS]
+    for world in worlds:
+        world.go_on(rebalancer_of(world), 600)
+    assert any(_is_restless(world) for world in worlds)
+
+
+def _is_restless(world: World) -> bool:
+    try:
+        _check_calm(world, 500)
+    except AssertionError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("workers", [2, 3, 4])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_climbing_comes_about_as_high_as_going_through_all(
+    workers: int, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = World(workers, costs(random.Random(seed)), seed)
+    monkeypatch.setattr(search, "MOST_GONE_THROUGH", 0)
+    found = search.fastest(world.movable, world.sets, world.predicted, lambda deployment: 1.0)
+    assert world.rate(found) >= 0.9 * world.best()
