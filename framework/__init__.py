@@ -1,5 +1,6 @@
 """ViperStorm: Storm topologies in Python on one multicore machine, with one output order."""
 
+from framework import aliases
 from framework.api import run, scale, suspend
 from framework.frontends.builder import TopologyBuilder
 from framework.frontends.dsl import GlobalStreamId, JavaBolt, JavaSpout, ShellBolt, ShellSpout, Topology
@@ -97,3 +98,5 @@ __all__ = [
     "scale",
     "suspend",
 ]
+
+aliases.install()

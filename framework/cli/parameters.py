@@ -126,7 +126,7 @@ workers_option = click.option(
 
 
 def run_argument(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the argument ``run``, which `framework.runtime.registry.control_of` finds the folder of."""
+    """Give a command the argument ``run``, of which `runtime.registry.control_of` finds the folder."""
     return click.argument("run", shell_complete=complete_run)(command)
 
 

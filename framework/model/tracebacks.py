@@ -14,7 +14,7 @@ from types import FrameType, GeneratorType, TracebackType
 
 from framework.model.errors import EmitError, LoadError, ProgramError, SinkError, SourceError, ViperError
 
-_FRAMEWORK = str(Path(__file__).parent) + os.sep
+_FRAMEWORK = str(Path(__file__).parents[1]) + os.sep
 _OURS = _FRAMEWORK, str(Path(__file__).parents[2] / "viper") + os.sep
 _SAID_BY_MESSAGE = (EmitError, ProgramError, SinkError, SourceError)
 """Errors of ours that are user code's, a program's or the data's fault: our own frames would help nobody."""

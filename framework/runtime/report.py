@@ -12,7 +12,6 @@ from framework.model.topology.graph import downstream
 from framework.planning import Plan
 from framework.recording.tap import is_tap
 from framework.runtime.coordination.stop import StopReason
-from framework.runtime.durability.saved import Written
 from framework.runtime.durability.state import SharedMemory, StateMemory
 from framework.runtime.observation.counters import TaskCounters
 from framework.runtime.observation.incidents import Incident
@@ -22,6 +21,7 @@ from framework.runtime.observation.statistics import (
     LongCallback,
     RunStatistics,
     WorkerReport,
+    Written,
 )
 
 _ALWAYS: Final = ("emitted", "processed")

@@ -33,7 +33,6 @@ from framework.runtime.durability.checkpoints.last_run import (
     resumption,
 )
 from framework.runtime.durability.checkpoints.targets import with_run
-from framework.runtime.durability.saved import Written
 from framework.runtime.durability.state import StateMemory, load_states, save_tables
 from framework.runtime.execution.assembly.network import Network
 from framework.runtime.execution.assembly.recording import RecordingPaths, recording_paths
@@ -59,6 +58,7 @@ from framework.runtime.observation.statistics import (
     ExecutorStatistics,
     RepeatStatistics,
     RunStatistics,
+    Written,
 )
 from framework.runtime.report import Progress, RunReport, run_report
 from framework.runtime.workers.going_back import Attempts, GoneBackError, quota_left

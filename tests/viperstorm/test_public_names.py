@@ -114,7 +114,10 @@ def test_yaml_names_classes_by_it(tmp_path: Path) -> None:
     assert loaded.problems == ()
     assert loaded.topology is not None
     (bolt,) = loaded.topology.bolts
-    assert bolt.implementation.definition.cls is importlib.import_module("framework.operators.sinks").CountingSink
+    assert (
+        bolt.implementation.definition.cls
+        is importlib.import_module("framework.operators.sinks").CountingSink
+    )
 
 
 def test_python_m_viperstorm_is_the_command(tmp_path: Path) -> None:

@@ -8,11 +8,11 @@ from dataclasses import replace
 from types import ModuleType
 from typing import cast
 
+from framework.frontends import streamparse
 from framework.frontends.builder import TopologyBuilder
 from framework.frontends.dsl import topology_of
 from framework.frontends.dsl.topology import Topology as TopologyBase
 from framework.frontends.dsl.topology import TopologyType
-from framework.frontends.streamparse import from_streamparse, streamparse
 from framework.frontends.streams import StreamBuilder
 from framework.model.errors import LoadError
 from framework.model.topology import Loaded, Topology, did_you_mean, one_of
@@ -123,7 +123,7 @@ def topology_from(
         return value.declaration(name).topology(environment=environment)
     if isinstance(value, TopologyType):
         return topology_of(value, environment, name)
-    return from_streamparse(cast(type, value), environment=environment, name=name)
+    return streamparse.from_streamparse(cast(type, value), environment=environment, name=name)
 
 
 def renamed(loaded: Loaded, name: str | None) -> Loaded:

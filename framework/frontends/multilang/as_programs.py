@@ -39,8 +39,8 @@ class AsPrograms:
 def as_programs(topology: Topology) -> AsPrograms:
     """Have every Python component run as a program that speaks the multilang protocol.
 
-    streamparse's bolts are run by ``python -m streamparse.run``, its spouts by `framework.frontends.streamparse.serve`,
-    which lets them end, and our components by `framework.frontends.multilang.serve`. Sinks belong to the runtime and
+    streamparse's bolts are run by ``python -m streamparse.run``, its spouts by `frontends.streamparse.serve`,
+    which lets them end, and our components by `frontends.multilang.serve`. Sinks belong to the runtime and
     stay, and so do spouts that bring partitions, and components that cannot be made from a name and plain
     arguments.
 

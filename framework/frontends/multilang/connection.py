@@ -87,7 +87,7 @@ class Connection:
 
 
 class ConnectionCollector:
-    """Sends what a component emits, acks and fails; a `framework.operators.components.collector.Collector`."""
+    """Sends what a component emits, acks and fails; a `components.collector.Collector`."""
 
     tells_receivers = False
 

@@ -1,4 +1,6 @@
-"""Serves a component of ours as a program: ``python -m framework.frontends.multilang.serve module.Class [ARGUMENTS]``.
+"""Serves a component of ours as a program.
+
+``python -m framework.frontends.multilang.serve module.Class [ARGUMENTS]`` does.
 
 ARGUMENTS are those of its constructor, as JSON: ``{"args": [], "kwargs": {}}``; either may be left out. The
 program runs under this project's runtime and under Storm. So does a module that ends with `Component.run`.

@@ -28,7 +28,7 @@ class APlus(OPlus):
             aggregate = Sum("amount")
 
     Windows that overlap are made of panes: a tuple is added to one pane, in however many windows it is, and
-    as a window slides on, panes leave it (`framework.operators.windows.aggregates.panes`). With allowed lateness each
+    as a window slides on, panes leave it (`windows.aggregates.panes`). With allowed lateness each
     window has an accumulator of its own.
     """
 

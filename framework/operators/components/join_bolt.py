@@ -69,7 +69,7 @@ class JoinBolt(BatchBolt):
             left: the component whose tuples are left, or one of its streams as ``component:stream``; or
                 several.
             right: likewise.
-            on: what must hold for two tuples; see `framework.operators.windows.joins`. `Within` or `SameWindow` is
+            on: what must hold for two tuples; see `viperstorm.Within`. `Within` or `SameWindow` is
                 among it, as stored tuples would never expire otherwise.
             fields: names of the values that are emitted.
             index: fields of the left stream, which `Equal` or `Band` compares, to make an index by. Without

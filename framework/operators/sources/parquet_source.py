@@ -34,7 +34,7 @@ class ParquetSource(FileSource):
         ParquetSource("trips/", columns=["fare"], timestamp="pickup", typed=True)
 
     `docs/connectors.md` lists the types that are read.
-    Values are Python's, as `framework.model.columns.converter` makes them: numbers, text, bytes, dates and so on;
+    Values are Python's, as `framework.columns.converter` makes them: numbers, text, bytes, dates and so on;
     timestamps are numbers in the unit of their column, and those of 96 bits (INT96) in microseconds. With
     `typed`, bolts that take columns get them as the file has them. Groups of rows are read one after the
     other, and in batches, so memory does not grow with a file. A row is malformed if it has no time (null) or

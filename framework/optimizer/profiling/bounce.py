@@ -1,7 +1,7 @@
 """How long a cache line takes from one processor to another: two processes answer each other by a byte.
 
-``python -m framework.optimizer.profiling.bounce CPU CPU`` prints nanoseconds for one way. What the interpreter
-needs for the same steps in one process is subtracted, so that the way of the line is left, roughly.
+``python -m framework.optimizer.profiling.bounce CPU CPU`` prints nanoseconds for one way. The time
+of the same steps in one process is subtracted, so that the way of the line is left, roughly.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ The leader of the run asks. Each source says once how far its consumers have bee
 no more. The latest of these times, among sources whose tuples meet, is theirs: those that are behind bring
 their rows up to it, and then say that they are there. When all are, the leader closes the run, unless the
 last ticks of a bolt have fired meanwhile. Otherwise it gives the attempt up, and the sources go on as if
-nothing had been. A checkpoint of a run that goes on needs no stop: `framework.runtime.coordination.cut_record`.
+nothing had been. A checkpoint of a run that goes on needs no stop: see `cut_record`.
 
 All of this is said in registers in shared memory, each of which one task writes, or the leader. So whoever
 takes the place of a task that died finds what that has said, and is bound by it.

@@ -60,17 +60,3 @@ class TaskReport:
     found: SavedTask
     lost: int
     """As in `SavedTasks`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """A checkpoint that a run has written."""
-
-    id: int
-    path: str
-    elapsed_s: float
-    """Seconds from the request until it was on the disk."""
-    size: int
-    """Bytes of its parts."""
-    paused_s: float = 0.0
-    """The most seconds for which a task stood still, of a run that has gone on."""

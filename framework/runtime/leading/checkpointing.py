@@ -24,11 +24,11 @@ from framework.runtime.durability.checkpoints.control import Command, answering
 from framework.runtime.durability.checkpoints.going_on import waits_for_nobody
 from framework.runtime.durability.checkpoints.manifest import Alike, Manifest, manifest_of
 from framework.runtime.durability.checkpoints.states import joined
-from framework.runtime.durability.saved import Saved, SavedTasks, TaskReport, Written
+from framework.runtime.durability.saved import Saved, SavedTasks, TaskReport
 from framework.runtime.durability.state import StateMemory, StateSaver
 from framework.runtime.execution.assembly.network import Network
 from framework.runtime.observation.incidents import Incident
-from framework.runtime.observation.statistics import CheckpointStatistics
+from framework.runtime.observation.statistics import CheckpointStatistics, Written
 
 log = logging.getLogger("viperstorm.checkpoint")
 

@@ -12,11 +12,10 @@ from framework.model.errors import SuspendError
 from framework.runtime.coordination.scaling import Asked, Scaling, counts_of
 from framework.runtime.coordination.stop import StopReason, StopSignal
 from framework.runtime.durability.checkpoints.control import Command, answering
-from framework.runtime.durability.saved import Written
 from framework.runtime.leading.checkpointing import Checkpointing
 from framework.runtime.observation import RunDescription, RunSnapshot
 from framework.runtime.observation.stacks import Stacks, TellsStacks
-from framework.runtime.observation.statistics import RunStatistics
+from framework.runtime.observation.statistics import RunStatistics, Written
 
 
 class Shown(Protocol):

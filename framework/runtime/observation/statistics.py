@@ -7,10 +7,23 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from framework.recording import ScaleChange
-from framework.runtime.durability.saved import Written
 from framework.runtime.observation import Counts, MeasuredTask
 from framework.runtime.observation.counters import TaskCounters
 from framework.runtime.observation.incidents import Incident
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A checkpoint that a run has written."""
+
+    id: int
+    path: str
+    elapsed_s: float
+    """Seconds from the request until it was on the disk."""
+    size: int
+    """Bytes of its parts."""
+    paused_s: float = 0.0
+    """The most seconds for which a task stood still, of a run that has gone on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,11 @@ from framework.model.importing import import_class
 from framework.model.topology import ObjectDef, Topology
 from framework.runtime.tasks.hosts.registry import host_factory
 
-OF_STATE = ("framework.operators.state.handles", "framework.operators.state.lists", "framework.operators.state.maps")
+OF_STATE = (
+    "framework.operators.state.handles",
+    "framework.operators.state.lists",
+    "framework.operators.state.maps",
+)
 """Modules that a task imports where its component declares state."""
 _OF_TYPED_STREAMS = ("viper.columns.batches", "viper.columns.payload")
 """Likewise, where typed streams begin or end at it."""

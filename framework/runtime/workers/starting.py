@@ -52,7 +52,9 @@ def make_context() -> BaseContext:
 
 def preloaded() -> list[str]:
     """The modules that the server imports, so that no process has to which it starts."""
-    ported = ["framework.frontends.streamparse.ported_host", "streamparse"] if "streamparse" in sys.modules else []
+    ported = (
+        ["framework.frontends.streamparse.ported_host", "streamparse"] if "streamparse" in sys.modules else []
+    )
     return [child.__name__, *OF_STATE, *ported, _TIDYING]
 
 

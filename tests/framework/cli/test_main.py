@@ -32,7 +32,14 @@ def test_help_imports_nothing_heavy() -> None:
     loaded = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()
-    heavy = {"yaml", "streamparse", "thriftpy2", "framework.frontends.loading", "framework.runtime", "framework.model.config"}
+    heavy = {
+        "yaml",
+        "streamparse",
+        "thriftpy2",
+        "framework.frontends.loading",
+        "framework.runtime",
+        "framework.model.config",
+    }
     assert heavy.isdisjoint(loaded)
 
 

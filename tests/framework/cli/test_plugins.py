@@ -132,5 +132,13 @@ def test_commands_of_this_house_load_nothing_heavy() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "\n  prepare " in ran.stdout
-    heavy = {"pyspark", "py4j", "pyarrow", "pandas", "yaml", "framework.frontends.loading", "framework.runtime"}
+    heavy = {
+        "pyspark",
+        "py4j",
+        "pyarrow",
+        "pandas",
+        "yaml",
+        "framework.frontends.loading",
+        "framework.runtime",
+    }
     assert heavy.isdisjoint(ran.stderr.split())

@@ -106,7 +106,9 @@ def test_a_class_that_cannot_be_imported_is_an_error_only_where_it_has_to_be_kno
 
 
 def test_a_bolt_that_nobody_holds_is_not_imported_for_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("framework.planning.traits.import_class", lambda name: pytest.fail(f"imported {name}"))
+    monkeypatch.setattr(
+        "framework.planning.traits.import_class", lambda name: pytest.fail(f"imported {name}")
+    )
     assert known_traits(by_name(Role.BOLT, f"{HERE}.ByTicks"), {}) == Traits()
 
 

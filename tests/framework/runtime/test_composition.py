@@ -14,7 +14,7 @@ MOST_ARGUMENTS = 6
 VALUES = {"counters", "_counters"}
 """Attributes that hold plain values which grow: whoever holds them counts."""
 OF_OTHERS = {
-    *("hosts/host.py", "hosts/user_errors.py", "inputs.py", "tasks/slot.py"),
+    *("exchange/inputs.py", "tasks/hosts/host.py", "tasks/hosts/user_errors.py", "tasks/slot.py"),
     *("workers/by_value.py", "workers/messages.py", "workers/shipping.py"),
 }
 """Files that prepare objects that are not the runtime's: components, exceptions, log records, classes."""

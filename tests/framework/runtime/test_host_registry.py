@@ -67,7 +67,8 @@ builder = TopologyBuilder()
 builder.set_spout("source", listed(["x"]))
 builder.set_bolt("nothing", Nothing).shuffle_grouping("source")
 run_topology(builder)
-print(*sorted(set(sys.modules) & {"framework.frontends.multilang.host", "framework.frontends.streamparse.ported_host", "pystorm"}))
+hosts = {"framework.frontends.multilang.host", "framework.frontends.streamparse.ported_host", "pystorm"}
+print(*sorted(set(sys.modules) & hosts))
 """
 
 

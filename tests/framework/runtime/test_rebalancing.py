@@ -14,7 +14,8 @@ from framework.operators.sinks import CollectingSink
 from framework.operators.state import ValueState
 from framework.planning import Plan, WorkerKind, workers
 from framework.planning.routing import MOST_CHOSEN, TaskSet
-from framework.runtime import RunReport, rebalancing
+from framework.runtime import RunReport
+from framework.runtime.leading import rebalancing
 from framework.runtime.rebalancing import Move, Rebalancer
 from tests.framework.runtime.pieces import plan_of
 from tests.framework.transactions.bank import Orders, Transfer

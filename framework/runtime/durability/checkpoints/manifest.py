@@ -53,7 +53,7 @@ class Manifest:
     tables: Mapping[str, str] = field(default_factory=dict)
     """By shared table the part that holds it, see `viper.transactions.images`."""
     fingerprints: Mapping[str, Any] = field(default_factory=dict)
-    """The meaning of what is remembered, see `framework.runtime.durability.checkpoints.fingerprints`; version 2 has none."""
+    """The meaning of what is remembered, see `fingerprints`; version 2 has none."""
 
     def as_object(self) -> dict[str, Any]:
         """The same as JSON can hold it."""

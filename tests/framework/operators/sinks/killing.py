@@ -1,4 +1,4 @@
-"""``python -m tests.framework.operators.sinks.killing KIND FOLDER [EVERY [PLANTED]]`` kills a sink at every step.
+"""Kills a sink at every step: ``python -m tests...sinks.killing KIND FOLDER [EVERY [PLANTED]]``.
 
 Each life of the sink is a process of its own. It goes on from the last checkpoint whose manifest was written,
 and is killed at its next step: before a write, in the middle of it, before something is put on disk, renamed,

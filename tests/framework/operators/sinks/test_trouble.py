@@ -104,7 +104,8 @@ class TestRefusals:
 
     def test_two_runs_do_not_write_at_once(self, tmp_path: Path) -> None:
         script = (
-            "import sys\nfrom tests.framework.operators.sinks.driven import SINKS, begun\nfrom pathlib import Path\n"
+            "import sys\nfrom pathlib import Path\n"
+            "from tests.framework.operators.sinks.driven import SINKS, begun\n"
             "try:\n    begun(SINKS['json'](Path(sys.argv[1])))\n"
             "except Exception as error:\n    print(error)\n"
         )

@@ -14,8 +14,8 @@ from framework.cli.statistics import statistics_lines
 from framework.cli.summary import summary_lines
 from framework.operators.state import ValueState
 from framework.runtime import RunReport
-from framework.runtime.durability.saved import Written as Checkpoint
 from framework.runtime.observation.statistics import CheckpointStatistics
+from framework.runtime.observation.statistics import Written as Checkpoint
 from tests.framework.runtime.pieces import Numbers, plan_of, run_built
 from tests.framework.runtime.workers.dying import die, first_time
 from tests.framework.runtime.workers.killed import Numbers as Seekable

@@ -155,7 +155,7 @@ class TestKeys:
 
 
 class TestFlux:
-    FILE = Path(__file__).parents[2] / "flux" / "files" / "windows.yaml"
+    FILE = Path(__file__).parents[2] / "frontends" / "flux" / "files" / "windows.yaml"
 
     def test_an_example_of_storms_is_loaded_as_it_is(self, tmp_path: Path) -> None:
         topology = load_flux(self.FILE).topology

@@ -140,6 +140,7 @@ def test_a_method_of_a_mixin_counts() -> None:
 
 
 def test_validation_does_not_import_streamparse() -> None:
-    code = "import sys, framework.planning.validation as v, framework.model.topology as t; v.validate(t.Topology('x', ())); "
+    code = "import sys, framework.planning.validation as v, framework.model.topology as t; "
+    code += "v.validate(t.Topology('x', ())); "
     code += "sys.exit('pystorm' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
