@@ -33,7 +33,7 @@ from counting_words import wordcount
 from running import output_of, print_rates_by_cpu, run_with
 
 from framework.cli.ui import WebView
-from framework.runtime.execution.cpu_times import CpuTimes
+from framework.runtime.execution.accounting import CpuTimes
 from framework.runtime.observation import TimeHistogram
 from framework.runtime.observation.counters import CostCounters, StreamCounters
 from framework.web.address import Address

@@ -34,9 +34,8 @@ from framework.runtime.durability.checkpoints.last_run import (
 )
 from framework.runtime.durability.checkpoints.targets import with_run
 from framework.runtime.durability.state import StateMemory, load_states, save_tables
-from framework.runtime.execution.assembly.network import Network
+from framework.runtime.execution.assembly.network import Network, channel_statistics
 from framework.runtime.execution.assembly.recording import RecordingPaths, recording_paths
-from framework.runtime.execution.assembly.statistics import channel_statistics
 from framework.runtime.leading.beginning import found_beginning
 from framework.runtime.leading.checkpointing import Checkpointing
 from framework.runtime.leading.commanded import commanded

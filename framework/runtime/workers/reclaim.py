@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from framework.planning import Plan
 from framework.runtime.durability.recovery import RecoveryMemory, Repeat
 from framework.runtime.durability.state import SharedMemory
-from framework.runtime.execution.assembly.network import Network
-from framework.runtime.execution.assembly.ways import Way
+from framework.runtime.execution.assembly.network import Network, Way
 from viper.gate import ScaleGate
 
 

@@ -372,8 +372,7 @@ def test_of_recorded_tasks_by_index_there_are_as_many_where_the_bolt_has_fewer()
 
 
 def test_the_time_of_a_turn_belongs_to_the_task_on_top() -> None:
-    from framework.runtime.execution.busy import BusyTimes
-    from framework.runtime.execution.cpu_times import CpuTimes
+    from framework.runtime.execution.accounting import BusyTimes, CpuTimes
 
     below, above = Mock(), Mock()
     times = BusyTimes([below, above], CpuTimes())

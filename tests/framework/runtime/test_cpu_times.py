@@ -7,9 +7,8 @@ from unittest.mock import Mock
 
 import pytest
 
-from framework.runtime.execution.busy import BusyTimes
-from framework.runtime.execution.cpu_times import WINDOW_S, CpuTimes
-from framework.runtime.execution.rests import Rests
+from framework.runtime.execution.accounting import WINDOW_S, BusyTimes, CpuTimes
+from framework.runtime.execution.idle import Rests
 from framework.runtime.observation.counters import TaskCounters
 
 LONG_S = 10 * WINDOW_S
@@ -96,7 +95,7 @@ def test_a_rest_is_no_tasks_however_short_the_turns_around_it_are(thread: Thread
     idle: Any = Idle()
     rests = Rests(idle, thread.busy)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("framework.runtime.execution.rests.time.monotonic", lambda: thread.now_s)
+        patched.setattr("framework.runtime.execution.idle.time.monotonic", lambda: thread.now_s)
         for _ in range(100):
             thread.runs(0, SHORT_S, SHORT_S)
             rests.until(thread.now_s + LONG_S)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from framework.runtime.execution.slices import FIRST_SLICE, OTHERS_S, SLICE_S, Slices
+from framework.runtime.execution.accounting import FIRST_SLICE, OTHERS_S, SLICE_S, Slices
 
 
 class AnyTask:

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from framework.runtime.execution.timers import _GET, EXACT_NS, _prctl, exact_timers
+from framework.runtime.execution.idle import _GET, EXACT_NS, _prctl, exact_timers
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has such a setting")
 

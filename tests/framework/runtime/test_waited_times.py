@@ -12,8 +12,7 @@ import pytest
 
 from framework import Bolt, Spout, TopologyBuilder
 from framework.runtime import Run, StopReason
-from framework.runtime.execution.cpu_times import CpuTimes
-from framework.runtime.execution.waiting import ThreadClock, WaitedTimes
+from framework.runtime.execution.accounting import CpuTimes, ThreadClock, WaitedTimes
 from framework.runtime.observation import Bottleneck, ComponentRates, bottleneck, rates_between
 from framework.runtime.tasks.task import Task
 from tests.framework.runtime.pieces import plan_of

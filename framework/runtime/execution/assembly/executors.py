@@ -12,8 +12,14 @@ from framework.runtime.execution.assembly.task_factory import TaskFactory
 from framework.runtime.execution.executor import Executor
 from framework.runtime.execution.idle import BellIdleStrategy, IdleStrategy
 from framework.runtime.execution.live_time import HeartbeatRequests
-from framework.runtime.execution.policy import DownstreamFirst, Policy, SeededRandom
-from framework.runtime.execution.rules import LONGEST_WAIT_S, LOOK_PERIOD_S, Rules
+from framework.runtime.execution.policy import (
+    LONGEST_WAIT_S,
+    LOOK_PERIOD_S,
+    DownstreamFirst,
+    Policy,
+    Rules,
+    SeededRandom,
+)
 
 
 def make_executor(

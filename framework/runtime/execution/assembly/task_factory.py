@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 import logging
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any, Final
 
 from framework.model.config import Settings
 from framework.model.instantiate import Beans
@@ -14,53 +16,62 @@ from framework.model.topology import Role
 from framework.operators.components import PartitionedSpout, Spout
 from framework.operators.components.component import LOGGER_PREFIX
 from framework.operators.log import Origin, speaking_as
-from framework.operators.sinks import TransactionalSink
+from framework.operators.sinks import Sink, TransactionalSink
 from framework.planning import Plan, TaskSpec, TimeMode
+from framework.planning.out_of_order import holds_back
 from framework.recording import Recorder
 from framework.runtime.coordination.alignment import BoltAlignment, SourceAlignment
 from framework.runtime.coordination.source_cut import SourceCut
 from framework.runtime.durability.recovery import Commits, RecoveryMemory
-from framework.runtime.durability.state import StateMemory, TaskState
+from framework.runtime.durability.state import MemberState, StateMemory, TaskState
 from framework.runtime.exchange.buffer import PAUSE_AT, SPILL_AT
+from framework.runtime.exchange.bulk import BulkEmits
 from framework.runtime.exchange.collector import SpoutCollector, TaskCollector
 from framework.runtime.exchange.emit_rules import EmitRules
 from framework.runtime.exchange.output import Output
 from framework.runtime.execution.assembly.inputs import InputFactory, streams_of_merge
 from framework.runtime.execution.assembly.network import Network
 from framework.runtime.execution.assembly.outputs import OutputFactory
-from framework.runtime.execution.assembly.processing import make_processor
 from framework.runtime.execution.assembly.recording import RecordingIO
-from framework.runtime.execution.assembly.spout_parts import SpoutParts
-from framework.runtime.execution.assembly.transactional import Transactional
 from framework.runtime.observation.counters import TaskCounters
 from framework.runtime.order.positions.clocks import make_clock
+from framework.runtime.order.positions.event_times import EventTimes
+from framework.runtime.order.positions.slack import Lateness
 from framework.runtime.order.tracking.acker import Acker
 from framework.runtime.order.tracking.committed import CommittedAnswers
+from framework.runtime.order.tracking.pending import Pending
+from framework.runtime.order.tracking.withheld import WithheldAcks
+from framework.runtime.tasks.aligned_spout import AlignedSpout
 from framework.runtime.tasks.aligned_stop import OF_THE_DRAIN, AlignedStop
 from framework.runtime.tasks.allowance import Allowance
 from framework.runtime.tasks.answering import Answering
 from framework.runtime.tasks.awaited import Awaited
+from framework.runtime.tasks.batch_processor import BatchProcessor
 from framework.runtime.tasks.bolt_agenda import DueBy, make_agenda
 from framework.runtime.tasks.bolt_assigner import BoltAssigner
 from framework.runtime.tasks.bolt_cut import BoltCut
 from framework.runtime.tasks.bolt_parts import BoltParts
 from framework.runtime.tasks.bolt_task import BoltTask
 from framework.runtime.tasks.checkpointed_spout import Emitted
+from framework.runtime.tasks.column_folder import ColumnFolder
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import NO_OUTPUT, Emitter
 from framework.runtime.tasks.forwarder import Forwarder
+from framework.runtime.tasks.gathering import Gathering
 from framework.runtime.tasks.group_outputs import GroupOutputs
 from framework.runtime.tasks.hand_over import HandOver
+from framework.runtime.tasks.holdback import Holdback
 from framework.runtime.tasks.hosts.context import make_context
 from framework.runtime.tasks.hosts.faults import OnError, Recovery, RestartBudget
 from framework.runtime.tasks.hosts.host import Host, Identity
 from framework.runtime.tasks.hosts.registry import make_host
 from framework.runtime.tasks.interludes import Interludes
+from framework.runtime.tasks.membership import Membership
 from framework.runtime.tasks.outcomes import Outcomes
 from framework.runtime.tasks.partition_merger import PartitionMerger
 from framework.runtime.tasks.partitioned_task import PartitionedTask, Partitioning
 from framework.runtime.tasks.presence import BlockingPresence, Presence
-from framework.runtime.tasks.processors import Processor
+from framework.runtime.tasks.processors import Processor, SinkProcessor, TupleProcessor
 from framework.runtime.tasks.pullers import make_puller
 from framework.runtime.tasks.replay_task import ReplayTask
 from framework.runtime.tasks.sink_commits import CheckpointCommits, SinkCommits
@@ -69,7 +80,10 @@ from framework.runtime.tasks.source_task import SourceTask
 from framework.runtime.tasks.spout_assigner import SpoutAssigner
 from framework.runtime.tasks.spout_task import Asking, SpoutTask
 from framework.runtime.tasks.task import Task
+from framework.runtime.tasks.transaction_batches import TransactionBatches
+from framework.runtime.tasks.transaction_processor import CallbackProcessor, TransactionProcessor
 from viper.rows import Inbox
+from viper.transactions.recorder import Recorder as TransactionRecorder
 
 
 class TaskFactory:
@@ -413,3 +427,201 @@ class TaskFactory:
 
 def _keep_what_was_taken(hand_over: HandOver, cut: BoltCut) -> None:
     hand_over.keep(cut.passed)
+
+
+def make_processor(
+    context: TaskContext,
+    slot: ComponentSlot,
+    inbox: Inbox,
+    bulk: BulkEmits,
+    acker: Acker | None,
+    commits: SinkCommits | None,
+) -> Processor:
+    """The processor of a task.
+
+    Args:
+        context: the task's.
+        slot: holds its component.
+        inbox: makes tuples of rows.
+        bulk: takes what a batch bolt emits.
+        acker: answers for tuples; None where nothing is tracked.
+        commits: tells a transactional sink when to apply what it has taken; None for other components.
+    """
+    host, counters = slot.host, context.counters
+    if host.takes_rows:
+        return BatchProcessor(slot, bulk, acker, counters, keeps=host.keeps_columns)
+    if isinstance(host.component, Sink):
+        return SinkProcessor(slot, acker, counters, commits)
+    of_tuples = ColumnFolder if host.aggregates else TupleProcessor
+    return of_tuples(slot, inbox, acker, counters)
+
+
+GATHER: Final = 512
+"""How many tuples are gathered where the configuration leaves it open: about as many as in the paper."""
+
+
+class Transactional:
+    """The parts of one task that has transactions.
+
+    Args:
+        plan: says which tasks share its group.
+        network: has their bells.
+        state: the group.
+        context: the task's.
+        slot: holds its component.
+    """
+
+    def __init__(
+        self, plan: Plan, network: Network, state: MemberState, context: TaskContext, slot: ComponentSlot
+    ) -> None:
+        spec = context.spec
+        group = next(group for group in plan.table_groups if spec.component in group.members)
+        members = plan.transactional(group)
+        others = [member.id for member in members if network.crosses(spec.id, member.id)]
+        names = [f"{member.component}:{member.id}" for member in members]
+        self._slot = slot
+        self._inbox = Inbox(slot.host.record, None, PAUSE_AT, None)
+        recorder = TransactionRecorder(self._inbox, state.group, state.number)
+        bells = network.bells_of(others)
+        self.membership = Membership(state, recorder, bells, names, context, _most(context, slot))
+
+    @classmethod
+    def of(
+        cls,
+        plan: Plan,
+        network: Network,
+        memory: StateMemory | None,
+        context: TaskContext,
+        slot: ComponentSlot,
+    ) -> Transactional | None:
+        """Those of a task, whose group lies in the run's memory; None for one that has no transactions."""
+        state = None if memory is None else memory.shared.member(context.spec)
+        return None if state is None else cls(plan, network, state, context, slot)
+
+    def processor(
+        self, context: TaskContext, inbox: Inbox, bulk: BulkEmits, acker: Acker | None
+    ) -> Processor:
+        """What gives the task's tuples to its component.
+
+        Args:
+            context: the task's.
+            inbox: makes the tuples that are called back.
+            bulk: takes what a batch bolt emits.
+            acker: answers for tuples; None where nothing is tracked.
+        """
+        host = self._slot.host
+        if host.takes_rows:
+            keeps, parts = host.keeps_columns, (bulk, acker, context.counters, self.membership)
+            return TransactionBatches(self._slot, *parts, keeps=keeps)
+        recorder = self.membership.recorder
+        gathering = Gathering(self._slot, self._inbox, recorder)
+        callbacks = CallbackProcessor(self._slot, inbox, acker, context.counters, self.membership)
+        return TransactionProcessor(gathering, callbacks, self.membership)
+
+
+def _most(context: TaskContext, slot: ComponentSlot) -> int:
+    """How many tuples a task gathers before they are evaluated."""
+    most: int | None = context.conf["viper.transactions.gather"]
+    if most is not None:
+        return most
+    return int(context.conf["viper.columns.rows"]) if slot.host.takes_rows else GATHER
+
+
+class SpoutParts:
+    """Makes parts of tasks.
+
+    Args:
+        plan: the whole run.
+        settings: the configuration it was planned with.
+        network: what the tasks of the run share, as this process sees it.
+    """
+
+    def __init__(self, plan: Plan, settings: Settings, network: Network) -> None:
+        self._plan = plan
+        self._settings = settings
+        self._network = network
+
+    # -- time
+
+    def times(self, context: TaskContext, output: Output) -> EventTimes:
+        """What tells the event time of a spout's tuples."""
+        fields = _time_fields(output, context.conf)
+        unit = context.conf["viper.timestamp.unit"]
+        return EventTimes(context.name, fields, unit, _time_units(output, fields))
+
+    def holds_back(self, context: TaskContext) -> bool:
+        """Whether a task's tuples are put in order before they are placed."""
+        is_spout = context.spec.role is Role.SPOUT
+        return is_spout and self._plan.time is TimeMode.EVENT and holds_back(context.conf)
+
+    def lateness(self, context: TaskContext, output: Output) -> Lateness | None:
+        """The lateness that its tuples may have; None where they come in order."""
+        if not self.holds_back(context):
+            return None
+        return Lateness.configured(context.conf, [port.stream.name for port in output.ports])
+
+    def holdback(self, context: TaskContext, output: Output, times: EventTimes) -> Holdback | None:
+        """What puts its tuples in order; None where they come in order."""
+        lateness = self.lateness(context, output)
+        if lateness is None:
+            return None
+        return Holdback(lateness, times, self._most_pending(context), tagged=len(output.ports) > 1)
+
+    # -- tracked tuples
+
+    def pending(self, context: TaskContext, commits: Commits | None) -> Pending | None:
+        """Its tracked tuples; None where none are tracked."""
+        forest, conf = self._network.forest, context.conf
+        if forest is None:
+            return None
+        most = self._most_pending(context)
+        times_out = conf["topology.enable.message.timeouts"]
+        timeout_s = conf["topology.message.timeout.secs"] if times_out else None
+        pending = Pending(forest, context.spec.id - 1, most, timeout_s, context.times)
+        if commits is not None:
+            pending.wait_for(commits)
+        return pending
+
+    def withheld(self, context: TaskContext) -> WithheldAcks | None:
+        """The acks of a spout that wait for checkpoints; None where they do not."""
+        alignment = self._network.alignment
+        waits = context.conf["viper.ack.after"] != "commit" and self._network.forest is not None
+        if alignment is None or not waits or not self._network.makes_checkpoints:
+            return None
+        return WithheldAcks(self._settings["viper.tracked.max"], lambda: alignment.completed)
+
+    def _most_pending(self, context: TaskContext) -> int:
+        configured: int | None = context.conf["topology.max.spout.pending"]
+        most_tracked: int = self._settings["viper.tracked.max"]
+        return min(configured or sys.maxsize, most_tracked)
+
+    # -- checkpoints
+
+    def aligned(
+        self, context: TaskContext, emitter: Emitter, assigner: SpoutAssigner, outcomes: Outcomes
+    ) -> AlignedSpout:
+        """What has a task come to the time of a checkpoint."""
+        alignment, task = self._network.alignment, context.spec.id
+        cut = None if alignment is None else SourceCut(alignment.cut, task)
+        agreeing = SourceAlignment(alignment, task), cut
+        return AlignedSpout(*agreeing, emitter, assigner, outcomes, context.checkpoints)
+
+
+def _time_fields(output: Output, conf: Mapping[str, Any]) -> dict[int, int]:
+    """The index of the timestamp field for each port whose stream has one."""
+    name = conf.get("viper.timestamp.field")
+    return {
+        port.tag: port.stream.fields.index(name)
+        for port in output.ports
+        if name and name in port.stream.fields
+    }
+
+
+def _time_units(output: Output, fields: Mapping[int, int]) -> dict[int, str]:
+    """The unit of the timestamp field for each port whose schema declares it as a timestamp."""
+    types = {
+        port.tag: port.stream.schema.types[fields[port.tag]]
+        for port in output.ports
+        if port.tag in fields and port.stream.schema is not None
+    }
+    return {tag: kind.unit for tag, kind in types.items() if kind.name == "timestamp"}
