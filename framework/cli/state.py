@@ -160,7 +160,7 @@ def _rows(checkpoint: Checkpoint, name: str) -> Iterator[tuple[Any, Any]]:
         click.UsageError: there is none of that name.
     """
     from framework.model.topology import unknown
-    from framework.runtime.durability.checkpoints.rows import rows_of
+    from framework.runtime.durability.checkpoints.states import rows_of
 
     for found in _states(checkpoint):
         if found.name == name:

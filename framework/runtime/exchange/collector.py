@@ -26,8 +26,7 @@ from framework.runtime.exchange.values import snapshot
 from framework.runtime.observation.counters import TaskCounters
 from framework.runtime.order.positions.event_times import to_micros
 from framework.runtime.order.tracking.acker import Acker
-from framework.runtime.order.tracking.mistakes import Mistakes
-from framework.runtime.order.tracking.unanswered import Unanswered, id_of
+from framework.runtime.order.tracking.answers import Mistakes, Unanswered, id_of
 from viper.payload import Row
 from viper.rows import Outbox
 from viper.scalars import ScalarError, python_of

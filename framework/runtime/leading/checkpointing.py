@@ -23,8 +23,7 @@ from framework.runtime.durability.checkpoints import Checkpoint, CheckpointFolde
 from framework.runtime.durability.checkpoints.control import Command, answering
 from framework.runtime.durability.checkpoints.going_on import waits_for_nobody
 from framework.runtime.durability.checkpoints.manifest import Alike, Manifest, manifest_of
-from framework.runtime.durability.checkpoints.states import joined
-from framework.runtime.durability.saved import Saved, SavedTasks, TaskReport
+from framework.runtime.durability.checkpoints.states import Saved, SavedTasks, TaskReport, joined
 from framework.runtime.durability.state import StateMemory, StateSaver
 from framework.runtime.execution.assembly.network import Network
 from framework.runtime.observation.incidents import Incident

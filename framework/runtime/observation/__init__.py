@@ -11,7 +11,7 @@ from framework.runtime.observation.description import (
     DescribedStream,
     RunDescription,
 )
-from framework.runtime.observation.error_sites import ErrorSite
+from framework.runtime.observation.incidents import ErrorSite
 from framework.runtime.observation.measured import MeasuredInput, MeasuredOutput, MeasuredTask
 from framework.runtime.observation.rates import ComponentRates, Recent, rates_between, rates_since_beginning
 from framework.runtime.observation.snapshot import ComponentSnapshot, RunSnapshot, TaskSnapshot

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from framework.runtime.observation.error_sites import Sites, added_sites, raised_once_more
+from framework.runtime.observation.incidents import Sites, added_sites, raised_once_more
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from framework.model.errors import ViperError
-from framework.runtime.observation.error_sites import ErrorSite
+from framework.runtime.observation.incidents import ErrorSite
 from framework.runtime.observation.times import Counts, since
 
 

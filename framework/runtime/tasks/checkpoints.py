@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 from framework.runtime.coordination.alignment import ENDED, Alignment
 from framework.runtime.coordination.cut_record import Proposal
 from framework.runtime.durability.checkpoints.folder import hidden_folder
-from framework.runtime.durability.saved import Saved, SavedTask
+from framework.runtime.durability.checkpoints.states import Saved, SavedTask
 
 BUDGET_S: Final = 0.002
 """Seconds for which a task writes what it remembers, between two of its turns. For as long at least it leaves

@@ -7,8 +7,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from framework.runtime.order.tracking.deferred import WithheldAcks
 from framework.runtime.order.tracking.pending import Pending
-from framework.runtime.order.tracking.withheld import WithheldAcks
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.spout_assigner import SpoutAssigner

@@ -11,7 +11,7 @@ from framework.model.tracebacks import let_go_of_frames
 from framework.operators.components import StatefulBolt
 from framework.runtime.durability.state import TaskState, Transactions
 from framework.runtime.exchange.collector import TaskCollector
-from framework.runtime.order.tracking.unanswered import Unanswered
+from framework.runtime.order.tracking.answers import Unanswered
 from framework.runtime.tasks.context import TaskContext, TaskStopped
 from framework.runtime.tasks.hosts.faults import OnError, Recovery
 from framework.runtime.tasks.hosts.host import Host

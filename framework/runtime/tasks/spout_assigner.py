@@ -8,9 +8,9 @@ from typing import Any, Final
 from framework.runtime.exchange.buffer import EmitBuffer, Taken
 from framework.runtime.observation.counters import TaskCounters
 from framework.runtime.order.positions.clocks import Clock, RepeatClock
+from framework.runtime.order.positions.event_times import Replays
 from framework.runtime.order.positions.lineage import REPEATS
 from framework.runtime.order.tracking.pending import Pending
-from framework.runtime.order.tracking.replays import Replays
 from framework.runtime.tasks.allowance import Allowance
 from framework.runtime.tasks.holdback import Holdback
 from viper.jumbo import Emission

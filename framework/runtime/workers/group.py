@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 from framework.model.errors import ViperError
-from framework.runtime.durability.saved import SavedTasks
+from framework.runtime.durability.checkpoints.states import SavedTasks
 from framework.runtime.observation.counters import TaskCounters
 from framework.runtime.observation.incidents import Incident
 from framework.runtime.observation.stacks import Stacks

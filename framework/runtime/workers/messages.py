@@ -17,7 +17,7 @@ from framework.model.tracebacks import RemoteTraceback, of_user_code
 from framework.operators.log import Counting, Limits, key_of
 from framework.operators.log.forms import error_name, traceback_text
 from framework.runtime.coordination.stop import StopReason
-from framework.runtime.durability.saved import SavedTasks, TaskReport
+from framework.runtime.durability.checkpoints.states import SavedTasks, TaskReport
 from framework.runtime.observation.stacks import Stacks
 from framework.runtime.observation.statistics import WorkerReport
 from viper.arena import ArenaHandle

@@ -17,8 +17,8 @@ from framework.model.errors import ComponentError, ViperError, WorkerError, firs
 from framework.planning import Plan
 from framework.runtime.coordination.signals import asked_by_sigquit
 from framework.runtime.coordination.stop import DrainDeadline, StopReason, StopSignal
+from framework.runtime.durability.checkpoints.states import SavedTasks, TaskReport
 from framework.runtime.durability.recovery import RecoveryMemory
-from framework.runtime.durability.saved import SavedTasks, TaskReport
 from framework.runtime.durability.state import StateMemory
 from framework.runtime.execution.assembly.network import Network
 from framework.runtime.execution.assembly.recording import RecordingPaths

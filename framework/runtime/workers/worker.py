@@ -26,7 +26,7 @@ from framework.planning import Plan
 from framework.runtime.coordination.alignment import Stage
 from framework.runtime.coordination.signals import asked_by_sigquit
 from framework.runtime.coordination.stop import DrainDeadline, StopReason, StopSignal
-from framework.runtime.durability.saved import SavedTask, SavedTasks, TaskReport
+from framework.runtime.durability.checkpoints.states import SavedTask, SavedTasks, TaskReport
 from framework.runtime.durability.state import StateMemory
 from framework.runtime.execution.alarm import ending_in_time
 from framework.runtime.execution.assembly.executors import make_executor

@@ -10,7 +10,7 @@ import pytest
 
 from framework import TopologyBuilder
 from framework.runtime import RunReport
-from framework.runtime.order.tracking.committed import CommittedAnswers
+from framework.runtime.order.tracking.deferred import CommittedAnswers
 from framework.runtime.order.tracking.pending import Pending
 from tests.framework.reliability.brokers import FromBroker, Remember, Written, acked
 from tests.framework.runtime.pieces import run_built

@@ -10,9 +10,8 @@ import pytest
 from framework.model.errors import AnswerError
 from framework.runtime.observation.counters import TaskCounters
 from framework.runtime.order.tracking.acker import Acker
-from framework.runtime.order.tracking.mistakes import Mistakes
+from framework.runtime.order.tracking.answers import Mistakes, Unanswered
 from framework.runtime.order.tracking.reasons import Cause, Reason
-from framework.runtime.order.tracking.unanswered import Unanswered
 from viper.arena import Arena
 from viper.forest import Forest, Trees
 from viper.position import Position, Positions

@@ -21,7 +21,7 @@ from framework.model.errors import EmitError
 from framework.operators.sinks import CollectingSink
 from framework.runtime import RunReport
 from framework.runtime.coordination.stop import StopReason, StopSignal
-from framework.runtime.order.tracking.unanswered import Unanswered
+from framework.runtime.order.tracking.answers import Unanswered
 from tests.framework.frontends.multilang.conftest import Script, script
 from tests.framework.runtime.durability.checkpoints.suspended import Suspending, run_suspended
 from tests.framework.runtime.partitioned import expected_rows

@@ -10,7 +10,7 @@ from framework.cli.plan import _table_groups
 from framework.cli.statistics import statistics_lines
 from framework.model.config import resolve
 from framework.planning import Evaluation, make_plan
-from framework.runtime.durability.state.evaluators import _why
+from framework.runtime.durability.state.shared import _why
 from framework.runtime.observation.statistics import EvaluatorStatistics
 from tests.framework.runtime.workers.running import INLINE
 from tests.framework.transactions.bank import bank, orders

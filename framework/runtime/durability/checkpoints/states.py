@@ -1,4 +1,4 @@
-"""What bolts remember, in a checkpoint: which states there are, and the parts that hold their rows.
+"""States in a checkpoint: values of the manifest, and the parts that hold their rows.
 
 A part holds chunks of rows (`viper.state.chunks`), each behind a head. That says which key group and which
 table of the state they are of, which checkpoint they were written for, and whether these are all rows of the
@@ -8,13 +8,18 @@ and what was written of a group before all of its rows were written last does no
 
 from __future__ import annotations
 
+import pickle
 import struct
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from framework.model.errors import CheckpointError
+from framework.operators.state.declaration import TO_LIVE
+from framework.operators.windows.state import WindowState, told
 from framework.runtime.durability.checkpoints.folder import Checkpoint
-from viper.state import Chunk
+from viper.arena import Arena
+from viper.state import Chunk, KeyedState, Pool, UndoLog, Writer, items, load
 
 PART_BYTES: Final = 1 << 24
 """A part ends behind the first chunk that brings it to so many bytes."""
@@ -95,3 +100,130 @@ def groups_of(checkpoint: Checkpoint, saved: SavedState) -> Iterator[tuple[int, 
 def states_in(told: Iterable[Any]) -> list[SavedState]:
     """The states that a manifest tells of."""
     return [SavedState(**state) for state in told]
+
+
+_ANY: Final = "any values"
+_ROOM_FACTOR: Final = 16
+"""A table takes at most so many times the bytes of its rows in a part."""
+_LEAST_ROOM: Final = 1 << 26
+
+
+class Unreadable:
+    """A pickled value whose classes are not here."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Unreadable) and self._data == other._data
+
+    def __hash__(self) -> int:
+        return hash(self._data)
+
+    def __repr__(self) -> str:
+        return f"<pickled, {len(self._data)} bytes>"
+
+
+def rows_of(checkpoint: Checkpoint, saved: SavedState) -> Iterator[tuple[Any, Any]]:
+    """The keys of a state and what it holds of each: group by group, each in the order of insertion.
+
+    Pickled values are loaded, which may run code: a checkpoint is trusted like a program.
+
+    Raises:
+        CheckpointError: a part is not what was written.
+    """
+    for group, number, chunks in groups_of(checkpoint, saved):
+        try:
+            yield from _rows_in(saved, group, number, chunks)
+        except ValueError as error:
+            raise CheckpointError(f"{checkpoint.path}: {error}") from error
+
+
+def _rows_in(
+    saved: SavedState, group: int, number: int, chunks: Sequence[bytes]
+) -> Iterator[tuple[Any, Any]]:
+    room = max(_ROOM_FACTOR * sum(map(len, chunks)), _LEAST_ROOM)
+    arena = Arena.private(Pool.size(room) + KeyedState.size(len(saved.codes), saved.groups) + UndoLog.size())
+    pool = Pool.create(arena, room)
+    state = KeyedState.create(arena, saved.codes, groups=saved.groups, first_owner=2)
+    writer = Writer(arena, pool, UndoLog.create(arena, owner=1), state.owners)
+    table = state.table(writer, number, saved.state, groups=[group])
+    load(table, group, chunks)
+    if saved.kind == WindowState.kind:
+        yield from told({key: _loaded(values[0], True) for key, values in items(table, group)})
+        return
+    is_any = _ANY in saved.types
+    for key, values in items(table, group):
+        if saved.kind == "list":
+            found: Any = [_loaded(value, is_any) for value in values[0]]
+        elif saved.kind == "map":
+            found = {k: _loaded(v, is_any) for k, v in values[0]}
+        elif saved.kind == "table":
+            columns = saved.types.removesuffix(TO_LIVE).split(", ")
+            names = [column.partition(":")[0] for column in columns]
+            found = dict(zip(names, values, strict=True))
+        else:
+            found = _loaded(values[0], is_any)
+        yield key, found
+
+
+def _loaded(value: Any, is_any: bool) -> Any:
+    if not is_any:
+        return value
+    try:
+        return pickle.loads(value)
+    except Exception:
+        return Unreadable(value)
+
+
+@dataclass(frozen=True, slots=True)
+class SavedTasks:
+    """What the tasks of a process have saved when all that came to them had been processed."""
+
+    tasks: Mapping[int, Mapping[str, Any]]
+    """By task, as JSON can hold it."""
+    lost: int
+    """Untracked tuples that were not processed to their end, as components had raised."""
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What the manifest of a checkpoint says of what one task remembers."""
+
+    states: Sequence[SavedState] = ()
+    """Its states, in the order of their declaration."""
+    parts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """Length in bytes and CRC-32 of each part that was written, by name."""
+    tables: Mapping[str, str] = field(default_factory=dict)
+    """By shared table that it keeps, the part that holds the table."""
+
+    def also(self, other: Saved) -> Saved:
+        """Both."""
+        parts, tables = {**self.parts, **other.parts}, {**self.tables, **other.tables}
+        return Saved([*self.states, *other.states], parts, tables)
+
+
+@dataclass(frozen=True, slots=True)
+class SavedTask:
+    """What a task has saved for a checkpoint, or at its end."""
+
+    attempt: int
+    """The attempt to make a checkpoint that it was saved for."""
+    saved: Mapping[str, Any]
+    """What it goes on from, as JSON can hold it."""
+    states: Saved = field(default_factory=Saved)
+    """What it remembers, which is written. A task at its end has not written it."""
+    held_s: float = 0.0
+    """Seconds for which it stood still."""
+    error: str = ""
+    """Why what it remembers could not be written; empty if it could."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskReport:
+    """What a task reports when a checkpoint is made, or when it has ended."""
+
+    task: int
+    found: SavedTask
+    lost: int
+    """As in `SavedTasks`."""

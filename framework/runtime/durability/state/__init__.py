@@ -6,8 +6,7 @@ snapshot      what one task remembers at the cut of a checkpoint, written while 
 shared        the tables that transactions share, and the logs of these
 table_images  likewise, of shared tables that a task keeps
 saving        from a checkpoint back into another run, and into one from tasks that have ended
-task_state    what a task has of it: bound to its component, committed behind each slice
-transactions  the commits that a stateful bolt is told of
+task_state    the part of a task: bound to its component, and committed behind each slice
 ============  ===================================================================================
 """
 
@@ -16,8 +15,7 @@ from framework.runtime.durability.state.saving import StateSaver, load_states, s
 from framework.runtime.durability.state.shared import MemberState, SharedMemory
 from framework.runtime.durability.state.snapshot import Snapshot
 from framework.runtime.durability.state.table_images import TableImages
-from framework.runtime.durability.state.task_state import TaskState
-from framework.runtime.durability.state.transactions import Transactions
+from framework.runtime.durability.state.task_state import TaskState, Transactions
 
 __all__ = [
     "MemberState",

@@ -21,13 +21,12 @@ from framework.operators.sources.csv_records import CsvForm, records_of
 from framework.operators.sources.listing import SourceFile
 from framework.operators.sources.opening import opened_text
 from framework.operators.sources.reading import reading
-from framework.planning import Plan, TaskSpec
-from framework.runtime.durability.state.evaluators import what_was_chosen
+from framework.planning import Evaluation, Plan, TaskSpec
 from framework.runtime.durability.state.table_images import restore
-from framework.runtime.observation.statistics import TransactionStatistics
+from framework.runtime.observation.statistics import EvaluatorStatistics, TransactionStatistics
 from viper.arena import Arena
 from viper.errors import StateFullError
-from viper.transactions.evaluator import Evaluator
+from viper.transactions.evaluator import Chosen, Evaluator, Reason, chosen
 from viper.transactions.group import Group, GroupLayout, LogSpec
 from viper.transactions.tables import Table
 
@@ -205,7 +204,7 @@ class SharedMemory:
             evaluations=counts.evaluations,
             late=counts.late,
             held_by=f"{holding.component}:{holding.id}",
-            evaluators=what_was_chosen(self._plan.evaluation, memory, regions),
+            evaluators=_chosen_evaluation(self._plan.evaluation, memory, regions),
         )
 
     def bury(self, process: int) -> None:
@@ -295,3 +294,43 @@ def _columns(table: SharedTable) -> list[str]:
 def keys_of(table: SharedTable) -> list[str]:
     """The names of a key's values, as files have them."""
     return ["key"] if table.is_single_key else [f"key{n}" for n in range(1, len(table.key_kinds) + 1)]
+
+
+def _chosen_evaluation(
+    planned: Evaluation | None, group: Group, regions: Sequence[int]
+) -> EvaluatorStatistics:
+    """The evaluations of all processes together; times are of the one that has had most of them.
+
+    Args:
+        planned: what the run's transactions are evaluated by.
+        group: their tables.
+        regions: where each process tells what it has chosen.
+    """
+    assert planned is not None, "there are tables"
+    found = [chosen(group.arena, group.layout.offset, region) for region in regions]
+    most = max(found, key=lambda one: one.serial + one.parallel)
+    return EvaluatorStatistics(
+        evaluator=planned.evaluator,
+        threads=planned.threads,
+        serial=sum(one.serial for one in found),
+        parallel=sum(one.parallel for one in found),
+        serial_ns=most.serial_ns,
+        parallel_ns=most.parallel_ns,
+        why=_why(planned, most),
+    )
+
+
+def _why(planned: Evaluation, found: Chosen) -> str:
+    """In one sentence; what was planned tells where nothing is left to choose."""
+    took = "" if found.serial_ns is None else f"an instruction takes one thread {found.serial_ns:.1f} ns"
+    if found.reason is Reason.UNKNOWN:
+        return "too little was evaluated to tell whether threads gain time"
+    if found.reason is Reason.CHEAP:
+        return f"{took}, which is less than what threads would add"
+    if found.reason is Reason.TRIED:
+        return "threads were tried, and gained too little"
+    if found.reason is Reason.PAYS:
+        return f"{took}, and several less"
+    if found.reason is Reason.NO_THREADS:
+        return "no memory or no threads could be had for more than one"
+    return planned.why

@@ -17,8 +17,7 @@ from typing import Final
 
 from framework.operators.state import StateSpec
 from framework.runtime.durability.checkpoints.folder import checkpoint_path
-from framework.runtime.durability.checkpoints.states import PART_BYTES, SavedState, framed
-from framework.runtime.durability.saved import Saved
+from framework.runtime.durability.checkpoints.states import PART_BYTES, Saved, SavedState, framed
 from viper.state import KeyedTable, next_chunk
 
 _PIECE_BYTES: Final = 1 << 16

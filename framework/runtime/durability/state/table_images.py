@@ -15,7 +15,7 @@ from pathlib import Path
 from framework.model.tables import SharedTable
 from framework.runtime.durability.checkpoints import Checkpoint
 from framework.runtime.durability.checkpoints.manifest import Manifest
-from framework.runtime.durability.saved import Saved
+from framework.runtime.durability.checkpoints.states import Saved
 from viper.transactions.images import lines_of, rows_in
 from viper.transactions.tables import Table
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from framework.model.errors import StateError
-from framework.operators.components import BatchBolt, Bolt
+from framework.operators.components import BatchBolt, Bolt, StatefulBolt
 from framework.operators.state import (
     DirtyHandle,
     LivingHandle,
@@ -277,3 +278,33 @@ class TaskState:
             f"{self._component} declares {name} as state and has given the attribute another value: what is "
             f"to be remembered is set by its handle, as in self.{name}.value = ..., the handle itself never"
         )
+
+
+class Transactions:
+    """Tells a stateful bolt of some of the commits of its state, as Storm does of its checkpoints.
+
+    Args:
+        bolt: it has been initialized.
+        interval_s: seconds between two transactions.
+    """
+
+    def __init__(self, bolt: StatefulBolt, interval_s: float) -> None:
+        self._bolt = bolt
+        self._interval_s = interval_s
+        self._due_s = time.monotonic() + interval_s
+
+    def before_commit(self, *, is_last: bool) -> None:
+        """Tell the bolt that its state is about to be committed, if that is due.
+
+        Args:
+            is_last: whether nothing comes behind the commit.
+        """
+        now_s = time.monotonic()
+        if now_s < self._due_s and not is_last:
+            return
+        self._due_s = now_s + self._interval_s
+        bolt = self._bolt
+        txid = (bolt.transactions.value or 0) + 1
+        bolt.pre_prepare(txid)
+        bolt.pre_commit(txid)
+        bolt.transactions.add(txid)

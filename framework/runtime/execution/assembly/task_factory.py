@@ -38,9 +38,8 @@ from framework.runtime.order.positions.clocks import make_clock
 from framework.runtime.order.positions.event_times import EventTimes
 from framework.runtime.order.positions.slack import Lateness
 from framework.runtime.order.tracking.acker import Acker
-from framework.runtime.order.tracking.committed import CommittedAnswers
+from framework.runtime.order.tracking.deferred import CommittedAnswers, WithheldAcks
 from framework.runtime.order.tracking.pending import Pending
-from framework.runtime.order.tracking.withheld import WithheldAcks
 from framework.runtime.tasks.aligned_spout import AlignedSpout
 from framework.runtime.tasks.aligned_stop import OF_THE_DRAIN, AlignedStop
 from framework.runtime.tasks.allowance import Allowance

@@ -15,10 +15,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from framework.operators.components.tuple import TICK_ID
-from framework.runtime.order.tracking.committed import Answers
-from framework.runtime.order.tracking.mistakes import Mistakes
+from framework.runtime.order.tracking.answers import Mistakes, Unanswered, id_of
+from framework.runtime.order.tracking.deferred import Answers
 from framework.runtime.order.tracking.reasons import Cause, Reason
-from framework.runtime.order.tracking.unanswered import Unanswered, id_of
 from viper.errors import ForestError
 from viper.forest import Forest
 from viper.position import Positions

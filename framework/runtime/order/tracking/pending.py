@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from framework.runtime.observation import TimeHistogram
-from framework.runtime.order.tracking.committed import Commits
+from framework.runtime.order.tracking.deferred import Commits
 from framework.runtime.order.tracking.reasons import Cause, Reason
 from viper.forest import Forest
 from viper.position import Positions

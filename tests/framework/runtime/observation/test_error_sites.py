@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from framework.runtime.observation.error_sites import (
+from framework.runtime.observation.incidents import (
     MOST_SITES,
     OTHERS,
     ErrorSite,

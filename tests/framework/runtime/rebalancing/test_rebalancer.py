@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 
 from framework.optimizer.costs import Deployment
-from framework.runtime.rebalancing import LEAST_GAIN, Rebalancer, history, rebalancer, search
+from framework.runtime.rebalancing import LEAST_GAIN, Rebalancer, history, rebalancer
 from tests.framework.runtime.rebalancing.world import World, costs
 
 INTERVAL_S = 30.0
@@ -141,6 +141,6 @@ def test_climbing_comes_about_as_high_as_going_through_all(
     workers: int, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world = World(workers, costs(random.Random(seed)), seed)
-    monkeypatch.setattr(search, "MOST_GONE_THROUGH", 0)
-    found = search.fastest(world.movable, world.sets, world.predicted, lambda deployment: 1.0)
+    monkeypatch.setattr(rebalancer, "MOST_GONE_THROUGH", 0)
+    found = rebalancer.fastest(world.movable, world.sets, world.predicted, lambda deployment: 1.0)
     assert world.rate(found) >= 0.9 * world.best()

@@ -8,7 +8,7 @@ import pytest
 
 from framework.runtime.execution.executor import Executor
 from framework.runtime.observation.counters import TaskCounters
-from framework.runtime.observation.error_sites import ErrorSite
+from framework.runtime.observation.incidents import ErrorSite
 from framework.runtime.observation.statistics import ExecutorStatistics
 from framework.runtime.workers.status import Status, StatusWriter, read_status
 from viper.arena import Arena

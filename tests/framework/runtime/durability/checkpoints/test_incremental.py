@@ -13,8 +13,7 @@ import pytest
 from framework.operators.state import StateSpec
 from framework.runtime.durability.checkpoints import Checkpoint, CheckpointFolder, read_checkpoint
 from framework.runtime.durability.checkpoints.folder import hidden_folder
-from framework.runtime.durability.checkpoints.rows import rows_of
-from framework.runtime.durability.checkpoints.states import states_in
+from framework.runtime.durability.checkpoints.states import rows_of, states_in
 from framework.runtime.durability.state import snapshot
 from framework.runtime.durability.state.snapshot import OwnState, Snapshot, Snapshots
 from tests.viper.stores import Store

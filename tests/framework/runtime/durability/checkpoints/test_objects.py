@@ -9,8 +9,7 @@ from typing import Any
 from framework import Bolt, ListState, MapState, TableState, TopologyBuilder
 from framework.operators.sinks import CollectingSink
 from framework.runtime.durability.checkpoints import found_at
-from framework.runtime.durability.checkpoints.rows import rows_of
-from framework.runtime.durability.checkpoints.states import states_in
+from framework.runtime.durability.checkpoints.states import rows_of, states_in
 from tests.framework.runtime.durability.checkpoints.suspended import Suspending, run_suspended
 from tests.framework.runtime.partitioned import Partitions
 from tests.framework.runtime.pieces import run_built

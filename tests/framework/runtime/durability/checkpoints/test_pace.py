@@ -11,7 +11,7 @@ import pytest
 
 from framework.runtime.coordination.alignment import Alignment
 from framework.runtime.coordination.cut_record import CutState, Proposal
-from framework.runtime.durability.saved import Saved, SavedTask
+from framework.runtime.durability.checkpoints.states import Saved, SavedTask
 from framework.runtime.durability.state import Snapshot, TaskState
 from framework.runtime.tasks import checkpoints
 from framework.runtime.tasks.checkpoints import BUDGET_S, TaskCheckpoints

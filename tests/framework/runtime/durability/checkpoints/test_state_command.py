@@ -15,7 +15,7 @@ from framework.cli import main
 from framework.cli.exit_codes import ExitCode
 from framework.operators.sinks import CollectingSink
 from framework.operators.windows.state import told
-from framework.runtime.durability.checkpoints.rows import Unreadable
+from framework.runtime.durability.checkpoints.states import Unreadable
 from tests.framework.runtime.durability.checkpoints.suspended import Suspending, run_suspended
 from tests.framework.runtime.durability.checkpoints.test_states import built
 from tests.framework.runtime.partitioned import Row, expected_rows
