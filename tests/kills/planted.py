@@ -35,7 +35,7 @@ def release_at_take() -> None:
 
 def commit_before_the_flush() -> None:
     """Tasks commit although some of what they have emitted waits for room."""
-    _patch(Task, "_commit", lambda self, **_: self.commits and (self.slot.flush(), self.commits.commit()))
+    _patch(Task, "commit", lambda self, **_: self.commits and (self.slot.flush(), self.commits.commit()))
 
 
 def skip_nothing() -> None:

@@ -92,11 +92,17 @@ class BoltInput:
         levels = {stream.level for stream in streams}
         self.level = next(iter(levels)) if len(levels) == 1 else None
         """The only level at which outputs are marked; None where there are several."""
+        self.cycle_is_over = not self.feedback
+        """True if nothing comes back through a cycle any more."""
 
     @property
     def is_cyclic(self) -> bool:
         """Whether tuples come back to the task through a cycle."""
         return bool(self.feedback)
+
+    def end_cycle(self) -> None:
+        """Nothing comes back through the cycle any more."""
+        self.cycle_is_over = True
 
     @property
     def has_producers(self) -> bool:

@@ -11,12 +11,14 @@ spout_assigner, holdback     positions of what a spout emits; tuples out of orde
 bolt_assigner                positions of what a bolt emits
 pullers, allowance, pause    how a spout is asked, for how much, and when again
 outcomes                     its acks and fails
-checkpointed_spout           what a spout's task does for checkpoints; `aligned_spout` brings it to their time
+aligned_spout                brings a spout to the time of a checkpoint
 processors, column_folder    how a bolt is called for tuples, one by one or with columns of them
 interludes                   how it is called for all that is no input
 agenda, bolt_agenda          what is due at a position, between two inputs
 aligned_stop, pacer          where partitioned sources stop together; how fast recorded time passes
-checkpoints, bolt_cut        what is saved for a checkpoint, and where a bolt is
+checkpoints                  what is saved for a checkpoint
+bolt_cut, hand_over          the next cut in a bolt's input, and how it hands key groups over there
+membership                   a bolt's part in a group of shared tables
 progress                     how far the input of a bolt is
 ===========================  ================================================================================
 

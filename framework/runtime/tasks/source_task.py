@@ -101,7 +101,7 @@ class SourceTask(Task):
         """As in the base class; between two turns, all that was brought is committed then."""
         done = super().unblock()
         if done and self.commits is not None and self.commits.take_due():
-            self._commit()
+            self.commit()
         return done
 
     # -- lifecycle

@@ -5,16 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
+from framework.runtime.coordination.stop import StopReason
 from framework.runtime.exchange.buffer import SPILL_AT
 from framework.runtime.order.positions.lineage import LAST
+from framework.runtime.tasks.aligned_spout import AlignedSpout
 from framework.runtime.tasks.allowance import Allowance
-from framework.runtime.tasks.checkpointed_spout import CheckpointedSpout, Emitted
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
+from framework.runtime.tasks.outcomes import Outcomes
 from framework.runtime.tasks.pause import PollTimer
 from framework.runtime.tasks.pullers import Puller
 from framework.runtime.tasks.slot import ComponentSlot
+from framework.runtime.tasks.source_task import SourceTask
+from framework.runtime.tasks.spout_assigner import SpoutAssigner
 from framework.runtime.tasks.spout_offset import SpoutOffset
 from framework.runtime.tasks.task import TaskState
 from viper.position import LEAST, Position
@@ -46,7 +51,19 @@ class Asking:
     tasks on top of the callback takes one more look at all of them."""
 
 
-class SpoutTask(CheckpointedSpout):
+@dataclass(frozen=True, slots=True)
+class Emitted:
+    """The way of the tuples that a spout emits."""
+
+    assigner: SpoutAssigner
+    """Gives it positions."""
+    outcomes: Outcomes
+    """Tell the spout whether it was processed."""
+    aligned: AlignedSpout
+    """Has it come to the time of a checkpoint."""
+
+
+class SpoutTask(SourceTask):
     """Runs one task of a spout."""
 
     def __init__(
@@ -65,7 +82,10 @@ class SpoutTask(CheckpointedSpout):
             emitted: what becomes of that.
             asking: how it is asked for tuples.
         """
-        super().__init__(context, slot, emitter, PollTimer(asking.longest_pause_s), emitted)
+        super().__init__(context, slot, emitter, PollTimer(asking.longest_pause_s))
+        self._assigner = emitted.assigner
+        self._outcomes = emitted.outcomes
+        self._aligned = emitted.aligned
         self._asking = asking
         self._puller: Puller | None = None
         self._exhausted = False
@@ -98,6 +118,11 @@ class SpoutTask(CheckpointedSpout):
         return min(
             super().wake_at_s if is_asked or self.slot.is_gone else float("inf"), self._outcomes.wake_at_s
         )
+
+    @property
+    def _waits_behind_last(self) -> bool:
+        """Whether the task has not ended although the spout has, as another run may go on from there."""
+        return self._aligned.keeps_from_end or self._assigner.is_closed
 
     def _ends_now(self, now_s: float) -> bool:
         if self._aligned.must_hear_decision:
@@ -208,6 +233,13 @@ class SpoutTask(CheckpointedSpout):
         if self.active:
             self.activate()
 
+    def drain(self, reason: StopReason, now_s: float) -> None:
+        """As in the base class; the task of a run that is suspended ends where it is."""
+        super().drain(reason, now_s)
+        if reason is StopReason.SUSPENDED:
+            self._aligned.suspend()
+        self._poll.ask_at(0.0)
+
     def activate(self) -> None:
         """Tell the spout that tuples will be asked for."""
         super().activate()
@@ -262,6 +294,25 @@ class SpoutTask(CheckpointedSpout):
         self._outcomes.close()
         super().close()
 
+    # -- for checkpoints
+
+    def save(self) -> dict[str, Any]:
+        """As in the base class, with where the spout is."""
+        return {**super().save(), **self._aligned.saved}
+
+    def complete(self, number: int) -> None:
+        """As in the base class: all that was processed is in the checkpoint with which the run has ended."""
+        self._outcomes.tell_all()
+
+    def last(self) -> None:
+        """As in the base class."""
+        self._outcomes.tell_all()
+
+    def _report_end(self) -> None:
+        """The spout has brought all it has: a checkpoint may hold what the task has come to."""
+        if self._aligned.may_be_asked:
+            self.context.checkpoints.finish(self.save())
+
     # -- work
 
     def run(self, limit: int) -> int:
@@ -278,7 +329,7 @@ class SpoutTask(CheckpointedSpout):
             self._exhausted = False
         if told and self.commits is not None:  # a successor is not told once more, and is to do the same
             self.emitter.place()
-            self._commit()
+            self.commit()
         if wants_rows and self.active and not self._exhausted and not self.slot.is_gone:
             is_asked = self._aligned.is_asked
             self._ask(min(limit, self._outcomes.room_to_align if is_asked else self._outcomes.room))
@@ -321,6 +372,21 @@ class SpoutTask(CheckpointedSpout):
             else:
                 self._exhausted = self._puller.pull(granted)
 
+    def _ask_singly(self, puller: Puller, count: int) -> bool:
+        """Ask for one tuple after the other, until one comes that is later than the time of a checkpoint;
+        whether the spout has none any more."""
+        self.emitter.place()
+        counters = self.context.counters
+        end, has_ended = counters.emitted + count, False
+        while not (has_ended or self.slot.is_gone or self._assigner.is_closed):
+            self._aligned.before_call()
+            before = counters.emitted
+            has_ended = puller.pull(1)
+            self.emitter.place()
+            if counters.emitted in (before, end) or not self.emitter.flush():
+                break
+        return has_ended
+
     def _rest(self, emitted: int) -> None:
         if emitted:
             self._poll.found()
@@ -329,6 +395,21 @@ class SpoutTask(CheckpointedSpout):
             self.emitter.signal_neighbours()  # so that the executor looks at others, which may be blocked
         else:
             self._poll.found_nothing(time.monotonic())
+
+    def _publish(self) -> None:
+        """Tell the consumers how far the task is."""
+        if self._aligned.may_be_asked:
+            self._aligned.answer()  # before they are told of a time that others have agreed on
+        reached = self._aligned.frontier()
+        if reached is not None:
+            self.emitter.publish(reached)
+        self._aligned.told()
+
+    def unblock(self) -> bool:
+        """As in the base class. Whoever waits for room also says how far it is, as others wait for that."""
+        if self._aligned.may_be_asked:
+            self._aligned.answer()
+        return super().unblock()
 
     def _wait_for_answers(self) -> None:
         """Tell the consumers that all has been brought, but for repeats, which come behind it."""

@@ -237,7 +237,7 @@ class Task(ABC):
             self.emitter.close_idle(self._last_us)
         return done
 
-    def _commit(self, *, is_last: bool = False) -> bool:
+    def commit(self, *, is_last: bool = False) -> bool:
         """Make what the task has done last, if all that came of it is in channels; whether it is.
 
         Args:
@@ -270,7 +270,7 @@ class Task(ABC):
 
     def _finish(self) -> bool:
         """Close the output once everything has been handed over; whether that is done."""
-        self._commit()
+        self.commit()
         if not self.is_source:
             self._check_repeated()
         if self.emitter.close(self._last_us):

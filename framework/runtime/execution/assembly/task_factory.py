@@ -49,9 +49,7 @@ from framework.runtime.tasks.batch_processor import BatchProcessor
 from framework.runtime.tasks.bolt_agenda import DueBy, make_agenda
 from framework.runtime.tasks.bolt_assigner import BoltAssigner
 from framework.runtime.tasks.bolt_cut import BoltCut
-from framework.runtime.tasks.bolt_parts import BoltParts
-from framework.runtime.tasks.bolt_task import BoltTask
-from framework.runtime.tasks.checkpointed_spout import Emitted
+from framework.runtime.tasks.bolt_task import BoltParts, BoltTask
 from framework.runtime.tasks.column_folder import ColumnFolder
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import NO_OUTPUT, Emitter
@@ -77,7 +75,7 @@ from framework.runtime.tasks.sink_commits import CheckpointCommits, SinkCommits
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.source_task import SourceTask
 from framework.runtime.tasks.spout_assigner import SpoutAssigner
-from framework.runtime.tasks.spout_task import Asking, SpoutTask
+from framework.runtime.tasks.spout_task import Asking, Emitted, SpoutTask
 from framework.runtime.tasks.task import Task
 from framework.runtime.tasks.transaction_batches import TransactionBatches
 from framework.runtime.tasks.transaction_processor import CallbackProcessor, TransactionProcessor
@@ -369,7 +367,7 @@ class TaskFactory:
             commits=commits,
             cut=cut,
             hand_over=hand_over,
-            membership=None if transactional is None else transactional.membership,
+            group=None if transactional is None else transactional.membership,
             make_agenda=agenda,
         )
         task = BoltTask(context, slot, emitter, received, parts)

@@ -97,7 +97,7 @@ def forget_offsets() -> None:
 
 def commit_before_the_flush() -> None:
     """Tasks commit although some of what they have emitted waits for room."""
-    _patch(Task, "_commit", lambda self: self.commits and (self.slot.flush(), self.commits.commit()))
+    _patch(Task, "commit", lambda self, **_: self.commits and (self.slot.flush(), self.commits.commit()))
 
 
 def skip_nothing() -> None:

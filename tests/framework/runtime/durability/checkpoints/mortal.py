@@ -79,7 +79,7 @@ def check_cuts() -> None:
     passes, come = BoltCut.passes, BoltCut.come
 
     def looking(self: BoltCut) -> bool:
-        task = self._at_cut.__self__  # type: ignore[attr-defined]
+        task = self._at_cut.__self__.task  # type: ignore[attr-defined]
         commits = task.commits
         assert commits is None or (task.emitter.is_clear and not sum(commits._page.taken())), "not committed"
         return passes(self)
