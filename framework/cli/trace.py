@@ -15,7 +15,7 @@ from framework.cli.messages import counted, note
 
 if TYPE_CHECKING:
     from framework.model.topology import Topology
-    from framework.recording.trees import TreeNode
+    from framework.recording.ancestry import TreeNode
 
 MOST_TREES: Final = 10
 """Trees that are shown, unless the command line says otherwise."""
@@ -111,7 +111,7 @@ class Trace:
         """The trees of the tuples that are followed, in the order of positions."""
         from framework.model.importing import importable
         from framework.recording import Recording
-        from framework.recording.trees import trees
+        from framework.recording.ancestry import trees
 
         what, found = ", ".join(map(str, self.wanted)), 0
         with Recording(recorded) as recording, importable(recording.header.import_paths):

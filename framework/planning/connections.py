@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from framework.model.topology import Role, Topology
+from framework.model.errors import LoadError
+from framework.model.importing import import_class
+from framework.model.topology import Grouping, GroupingKind, ObjectDef, Role, Topology
 from framework.model.topology.graph import SYSTEM_PREFIX, feedback_edges, rings
-from framework.planning.copying import copies
 from framework.planning.plan import Channel, Subscription, TaskSpec
 from framework.planning.time_mode import TimeMode
 from framework.planning.traits import Batching, Traits
@@ -141,3 +142,27 @@ def _parts(subscriptions: Sequence[Subscription]) -> Sequence[set[str]]:
         touched = [part for part in parts if part & ends]
         parts = [part for part in parts if not part & ends] + [ends.union(*touched)]
     return sorted(parts, key=min)
+
+
+def copies(grouping: Grouping) -> bool:
+    """True if a grouping may choose more than one task for a tuple.
+
+    Where a tuple is copied, the positions of its outputs tell the replica, so that the outputs of its copies
+    stand apart. They then differ with the parallelism of the consumer, which without copies they do not.
+
+    A custom grouping may, unless its class says otherwise by ``copies = False``. The class must be
+    importable, if the topology has only its name.
+    """
+    if grouping.kind is not GroupingKind.CUSTOM:
+        return grouping.kind is GroupingKind.ALL
+    return grouping.definition is None or _class_copies(grouping.definition)
+
+
+def _class_copies(definition: ObjectDef) -> bool:
+    if definition.factory is not None:  # which may return an object of any class
+        return True
+    try:
+        cls = definition.cls or import_class(definition.class_name)
+    except LoadError:  # it is told when the grouping is made
+        return True
+    return bool(getattr(cls, "copies", True))

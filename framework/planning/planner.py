@@ -1,16 +1,16 @@
-"""From the logical topology to the physical plan."""
+"""From the logical topology to the physical plan: its tasks, the chained ones and the movable ones."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from framework.model.config import Settings, component_conf
 from framework.model.errors import InternalError, TopologyError
 from framework.model.importing import importable
-from framework.model.topology import ShellImplementation, Topology
-from framework.planning.chaining import with_chains
+from framework.model.topology import GroupingKind, Problem, ShellImplementation, Topology, about
+from framework.operators.windows.key_input import KEYS, MODE, InputMode, key_input_of
 from framework.planning.connections import (
     aligned_sources,
     aligned_stops,
@@ -19,19 +19,18 @@ from framework.planning.connections import (
     make_channels,
     make_subscriptions,
 )
-from framework.planning.controllers import controlled, controller_problems
+from framework.planning.controllers import CONTROLLER, controlled, controller_problems
 from framework.planning.evaluation import evaluation_of
 from framework.planning.joins import join_problems
-from framework.planning.key_input import key_input_problems, with_key_input
 from framework.planning.keys import group_problems, state_problems, with_keys
 from framework.planning.layout import Layout, make_layout
-from framework.planning.merge_bolts import merge_layer_problems, with_merge_bolts
-from framework.planning.movable import movable_bolts, with_spare_tasks
+from framework.planning.merge_bolts import MergeLayer, merge_layer_problems, with_merge_bolts
 from framework.planning.out_of_order import with_late_streams
-from framework.planning.placement import Placement
-from framework.planning.plan import Plan, Subscription, TaskSpec
+from framework.planning.placement import Placement, WorkerKind
+from framework.planning.plan import Channel, Plan, Subscription, TaskSpec
 from framework.planning.recovery import recovery_problems
-from framework.planning.scaling import most_tasks, scalable, scaling_problems
+from framework.planning.routing import MOST_CHOSEN
+from framework.planning.scaling import MOST, most_tasks, obstacles, scalable, scaling_problems
 from framework.planning.strategy import (
     AsConfigured,
     Draft,
@@ -41,10 +40,10 @@ from framework.planning.strategy import (
     worker_kind,
 )
 from framework.planning.time_mode import choose_time, deadlock_problems, time_problems
-from framework.planning.traits import Batching, traits_of
+from framework.planning.traits import Batching, Traits, traits_of
 from framework.planning.transactions import table_groups, transaction_problems
 from framework.planning.windows import window_problems
-from framework.planning.workers import workers_of
+from framework.planning.workers import is_auto, workers_of
 
 
 def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None = None) -> Plan:
@@ -198,3 +197,148 @@ def _complete(placement: Placement, tasks: Sequence[TaskSpec]) -> Placement:
     if placed != [task.id for task in tasks]:
         raise InternalError(f"the tasks 1 to {len(tasks)} were to be placed once each, and were so: {placed}")
     return placement
+
+
+def with_chains(
+    channels: Sequence[Channel], placement: Placement, cyclic: Container[int], settings: Settings
+) -> tuple[Channel, ...]:
+    """The channels, of which some are chained.
+
+    Args:
+        channels: all channels of a plan.
+        placement: which executor runs which task.
+        cyclic: ids of the tasks that belong to a cycle.
+        settings: the configuration; ``viper.chains`` may say that nothing is chained.
+    """
+    if not settings["viper.chains"]:
+        return tuple(channels)
+    return tuple(replace(channel, chained=_can_be(channel, placement, cyclic)) for channel in channels)
+
+
+def _can_be(channel: Channel, placement: Placement, cyclic: Container[int]) -> bool:
+    """Whether a channel can be chained: nothing has to be merged, and one thread runs both of its ends.
+
+    A worker process may die. Another one then takes its place, and has to know how far each task was and what
+    was lost, so everything between its tasks lies in shared memory. In a cycle, no task may wait for room.
+    """
+    if placement.kind is WorkerKind.PROCESS or channel.feedback:
+        return False
+    if len(channel.sources) > 1 or len(channel.readers) > 1:
+        return False
+    (source,), (reader,) = channel.sources, channel.readers
+    if source in cyclic and reader in cyclic:
+        return False
+    return placement.executor_of(source) == placement.executor_of(reader)
+
+
+Confs = Mapping[str, Mapping[str, Any]]
+"""Each component's resolved configuration, by id."""
+
+
+def with_key_input(
+    subscriptions: Sequence[Subscription], confs: Confs, traits: Mapping[str, Traits]
+) -> tuple[Subscription, ...]:
+    """Subscriptions with how tuples come to consumers that derive their keys.
+
+    Args:
+        subscriptions: of a valid topology.
+        confs: each component's resolved configuration, by id.
+        traits: by id.
+    """
+    return tuple(
+        replace(found, key_input=key_input_of(confs[found.target]))
+        if traits[found.target].derives_keys
+        else found
+        for found in subscriptions
+    )
+
+
+def key_input_problems(topology: Topology, confs: Confs, traits: Mapping[str, Traits]) -> Iterator[Problem]:
+    """Bolts for which a way of input is configured that they cannot have.
+
+    Args:
+        topology: a valid topology.
+        confs: each component's resolved configuration, by id.
+        traits: by id.
+    """
+    for bolt in topology.bolts:
+        conf = confs[bolt.id]
+        of_bolt = _of_operator(conf) if traits[bolt.id].derives_keys else _of_others(bolt.config)
+        yield from (about(topology, bolt, message) for message in of_bolt)
+
+
+def _of_operator(conf: Mapping[str, Any]) -> Iterator[str]:
+    if conf[MODE] == InputMode.KEYED and conf[KEYS] == "instance":
+        yield (
+            f"has {MODE}: keyed and {KEYS}: instance, but producers that copy a tuple for each key must "
+            f"derive the keys: expected {KEYS}: producer, or another {MODE}"
+        )
+    if conf[MODE] != InputMode.SHARED and conf[MOST] is not None:
+        yield (
+            f"has {MODE}: {conf[MODE]} and {MOST}: {conf[MOST]}, but producers copy tuples for tasks that do "
+            f"not change: expected {MODE}: shared, or no {MOST}"
+        )
+
+
+def _of_others(config: Mapping[str, Any]) -> Iterator[str]:
+    for name in (MODE, KEYS):
+        if config.get(name) is not None:
+            yield (
+                f"has {name}: {config[name]}, which is for operators that define keys(), and its tuples go "
+                "by its groupings: remove it, or derive the bolt from OPlus and define keys()"
+            )
+
+
+def movable_bolts(
+    topology: Topology,
+    settings: Settings,
+    confs: Mapping[str, Mapping[str, Any]],
+    traits: Mapping[str, Traits],
+    kind: WorkerKind,
+) -> Iterator[str]:
+    """The ids of the bolts that the run moves by itself.
+
+    These are all that can be scaled while it runs, but for those that may have one task only, those on whose
+    tasks a controller decides, those that have transactions, or a process or a thread to themselves, and
+    those each of whose tasks gets every tuple: more tasks than one would only do more.
+
+    Args:
+        topology: a valid topology.
+        settings: its configuration.
+        confs: each component's resolved configuration, by id.
+        traits: by id.
+        kind: of the workers. Threads of one process take turns, so nothing is moved between them.
+    """
+    if not is_auto(settings) or kind is not WorkerKind.PROCESS or workers_of(settings) == 1:
+        return
+    if settings["viper.merge.layer"] != MergeLayer.COMMUNICATION or settings["viper.key.groups"] == 1:
+        return
+    for bolt in topology.bolts:
+        copied = any(found.grouping.kind is GroupingKind.ALL for found in bolt.inputs)
+        own, conf = traits[bolt.id], confs[bolt.id]
+        apart = own.isolated or conf["viper.blocking"] or own.tables
+        if copied or apart or conf[CONTROLLER] is not None or conf[MOST] == 1:
+            continue
+        if not obstacles(topology, settings, confs, traits, bolt):
+            yield bolt.id
+
+
+def with_spare_tasks(
+    confs: Mapping[str, dict[str, Any]],
+    counts: Mapping[str, int],
+    movable: frozenset[str],
+    workers: int,
+    groups: int,
+) -> None:
+    """Give each of these bolts a task for each worker, as far as there can be, unless it says how many.
+
+    Args:
+        confs: each component's resolved configuration, by id, where that is set.
+        counts: how many tasks each component begins with, by id.
+        movable: the bolts.
+        workers: how many there are.
+        groups: how many key groups there are, which tasks with state share.
+    """
+    for name in movable:
+        if confs[name][MOST] is None:
+            confs[name][MOST] = max(counts[name], min(workers, groups, MOST_CHOSEN))

@@ -5,9 +5,8 @@ from framework.recording.ancestry import Hop, line_of_descent
 from framework.recording.header import Header
 from framework.recording.reading import Recorded, Recording
 from framework.recording.replay import RecordedInput, ReplaySource, check_replayable, replay_ticks
-from framework.recording.scale_changes import ScaleChange, append_change
 from framework.recording.spout import RecordedSpout
-from framework.recording.ticks import ReplayTicks, Tick, TickKind
+from framework.recording.timeline import ReplayTicks, ScaleChange, Tick, TickKind, append_change
 from framework.recording.writing import Recorder, RecordingWriter, TaskRecorder
 from viper.jumbo import Emission
 from viper.payload import Rows

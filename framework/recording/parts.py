@@ -25,7 +25,7 @@ from struct import Struct
 from typing import Any, BinaryIO, NamedTuple
 
 from framework.model.errors import RecordingError
-from framework.recording.ticks import Tick, TickKind
+from framework.recording.timeline import Tick, TickKind
 from viper.position import Position, Positions
 
 HEADER = "header.json"

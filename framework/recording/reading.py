@@ -25,8 +25,7 @@ from framework.recording.parts import (
     read_ticks,
     unpacked,
 )
-from framework.recording.scale_changes import SCALE_CHANGES, ScaleChange, changes_in
-from framework.recording.ticks import Tick
+from framework.recording.timeline import SCALE_CHANGES, ScaleChange, Tick, changes_in
 from viper.position import LEAST, Position
 
 _position = itemgetter(0)

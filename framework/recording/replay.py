@@ -12,7 +12,7 @@ from framework.model.topology import Role, Stream
 from framework.planning import Plan
 from framework.recording.header import Header, RecordedComponent
 from framework.recording.reading import Recorded, Recording
-from framework.recording.ticks import ReplayTicks
+from framework.recording.timeline import ReplayTicks
 from viper.jumbo import Emission
 from viper.payload import Rows
 from viper.position import END, Position, Positions

@@ -28,8 +28,7 @@ from framework.recording.parts import (
     write_batches,
     write_ticks,
 )
-from framework.recording.scale_changes import SCALE_CHANGES
-from framework.recording.ticks import Tick, TickKind
+from framework.recording.timeline import SCALE_CHANGES, Tick, TickKind
 from viper.jumbo import Emission
 from viper.position import LEAST, Position
 

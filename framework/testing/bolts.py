@@ -1,4 +1,4 @@
-"""One bolt in a test: it is given tuples, and its rows, acks and fails are noted."""
+"""One bolt in a test: drivers call it with tuples, and note its rows, acks and fails."""
 
 from __future__ import annotations
 
@@ -8,17 +8,20 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
+from framework.common.units import micros_of
 from framework.frontends.builder import TopologyBuilder
 from framework.model.config import Settings
 from framework.model.instantiate import Beans
 from framework.model.topology import DEFAULT_STREAM, Argument, Stream, unknown
 from framework.operators.components import Component, Tuple
 from framework.operators.sinks import CollectingSink
+from framework.operators.windows.due import Due
 from framework.operators.windows.spec import TIME_FIELD
 from framework.planning import Plan
 from framework.recording.tap import tapped
 from framework.runtime.durability.state import StateMemory, load_states
 from framework.runtime.exchange.inputs import values_class
+from framework.runtime.exchange.pieces import InputStream
 from framework.runtime.exchange.typed import TypedForm
 from framework.runtime.execution.assembly.network import Network
 from framework.runtime.execution.assembly.recording import NO_RECORDING, RecordingIO
@@ -30,8 +33,7 @@ from framework.testing.batch_driver import BatchDriver
 from framework.testing.driver import Driver, is_tick
 from framework.testing.given import GivenRows
 from framework.testing.preparing import Conf, loaded, own_config, planned, settled
-from framework.testing.transaction_driver import TransactionDriver
-from framework.testing.window_driver import KeyWindowDriver, WindowDriver
+from viper.position import Level, Position, Positions
 
 _SOURCE, _BOLT = "source", "bolt"
 """Ids of the two components that take part."""
@@ -191,3 +193,112 @@ def _received(record: type[Any], number: int, given: Sequence[Any], stream: Stre
     if fields:
         values = tuple.__new__(values_class(_SOURCE, DEFAULT_STREAM, fields), values)
     return tuple.__new__(record, (str(number), _SOURCE, DEFAULT_STREAM, 1, values))
+
+
+_LEVEL = Level(0, 0, 0, 0)
+"""Nothing is placed at it."""
+
+
+class TransactionDriver(Driver):
+    """Gives a bolt its tuples one after the other, and with each what came of its transactions.
+
+    Args:
+        task: the bolt's.
+        processor: the task's.
+        stream: that of the tuples.
+        key: as of the base class.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        processor: TransactionProcessor,
+        stream: Stream,
+        key: tuple[int, ...] | None = None,
+    ) -> None:
+        super().__init__(task, key)
+        self._slot = task.slot
+        self._membership = processor.membership
+        self._gathering = processor.gathering
+        self._fields = stream.fields
+        self._number = 0
+
+    def _give(self, tup: Any) -> None:
+        if is_tick(tup):
+            super()._give(tup)
+        elif self._guarded([tup], self._process, tup) and not self._host.answers_itself:
+            self.recorder.ack(tup)
+
+    def _process(self, tup: Any) -> None:
+        """Have the bolt say what it wants, evaluate that, and tell it the results."""
+        fields = self._fields
+        values = values_class(tup.component, DEFAULT_STREAM, fields) if fields else None
+        stream = InputStream(tup.component, tup.stream, tup.task, values, _LEVEL)
+        self._slot.process = self._host.process
+        raised = self._gathering.gather([([tuple(tup.values)], 0, 1, stream)])
+        if raised:
+            raise raised[0]
+        self._number += 1
+        positions = Positions()
+        positions.append(Position(self._number, 0, 0))
+        self._membership.collect(positions, 0, 1)
+        if self._state is not None:
+            self._state.scope.enter(tuple(tup.values), self._key)
+        for result in self._membership.recorder.take_results():
+            self._component.process_result(tup, result)
+        self._membership.release()
+
+
+class WindowDriver(Driver):
+    """Gives tuples to a windowed bolt, at the times that a field of theirs says, or at their numbers."""
+
+    def __init__(self, task: Task, key: tuple[int, ...] | None = None) -> None:
+        super().__init__(task, key)
+        conf = task.context.identity.conf
+        self._field: str | None = conf[TIME_FIELD]
+        self._unit: str = conf["viper.timestamp.unit"]
+        self._now_us = 0
+
+    def run(self, tuples: Iterable[Any]) -> None:
+        """As in the base class."""
+        assert self._state is not None
+        self._state.tell_time_by(lambda: self._now_us)
+        super().run(tuples)
+
+    def _give(self, tup: Any) -> None:
+        if not is_tick(tup):
+            self._now_us = max(self._now_us, self._time_of(tup))
+            self._fire_until(self._now_us)
+        super()._give(tup)
+
+    def _time_of(self, tup: Any) -> int:
+        if self._field is None:
+            return self._now_us + 1
+        return micros_of(getattr(tup.values, self._field), self._unit)
+
+    def _end(self) -> None:
+        self._fire_until(None)
+        self._guarded((), self._host.fire_rest)
+
+    def _fire_until(self, time_us: int | None) -> None:
+        windows = self._host.windows
+        while (end_us := windows.next_over(time_us)) is not None:
+            self._guarded((), self._host.fire_window, end_us)
+
+
+class KeyWindowDriver(WindowDriver):
+    """Likewise, to an operator over windows by key."""
+
+    def _end(self) -> None:
+        self._fire_until(None)
+        for due in list(self._host.key_windows.rest()):
+            self._fire(due)
+
+    def _fire_until(self, time_us: int | None) -> None:
+        if self._host.key_windows.spec.is_timed:
+            while (due := self._host.key_windows.next_due(time_us)) is not None:
+                self._fire(due)
+
+    def _fire(self, due: Due) -> None:
+        for call in self._host.take_due(due):
+            self._guarded((), call)

@@ -14,7 +14,7 @@ from framework.model.importing import importable
 from framework.model.topology import Role, Topology, unknown
 from framework.planning import WorkerKind
 from framework.recording import Hop, Recorded, Recording, line_of_descent
-from framework.recording.equality import same
+from framework.recording.comparing import same
 from framework.runtime import RunReport, StopReason, run
 from framework.testing.given import Inputs, collected, given
 from framework.testing.preparing import Conf, loaded, names_of, planned, settled

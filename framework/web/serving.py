@@ -1,22 +1,96 @@
-"""Serves the web view of a run until the run ends."""
+"""Serves the web view of a run until the run ends, and looks at the run meanwhile."""
 
 from __future__ import annotations
 
 import asyncio
 import socket
 import threading
-from contextlib import closing, suppress
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from framework.model.errors import ViperError
+from framework.model.errors import SuspendError, ViperError
+from framework.web.app import RunApp
+from framework.web.watch import Outcome, RunWatch
 
 if TYPE_CHECKING:
     from framework.web.watch import Outcome
 
 _LAST_ANSWERS_S = 2
+
+
+_TOLD_WITHIN_S = 10.0
+"""Seconds that whoever has started the run may take to tell how it has ended."""
+_HEARD_WITHIN_S = 2.0
+"""Seconds that a page may take to hear of it; it asks once a second."""
 _LOOKS_S = 0.1
-"""Seconds between two looks whether the run has ended."""
+"""Seconds between two looks for a run that is about to begin, or may have ended."""
+
+
+class Showing:
+    """Has an application show a run as soon as that answers, and for as long as it goes on.
+
+    Args:
+        control: the folder by which the run is found.
+        within_s: seconds within which it begins.
+        app: what shows it.
+        ended: is set when there is no more to see.
+        outcome: how it has ended, once that is known; None where nobody will tell.
+    """
+
+    def __init__(
+        self, control: Path, within_s: float, app: RunApp, ended: threading.Event, outcome: Outcome | None
+    ) -> None:
+        self._control = control
+        self._within_s = within_s
+        self._app = app
+        self._ended = ended
+        self._outcome = outcome
+        self._over = threading.Event()
+        self.failure: ViperError | None = None
+        """Why the run cannot be shown; None if it can."""
+
+    @contextmanager
+    def going_on(self) -> Iterator[None]:
+        """For as long as the block runs, a thread looks; which also ends when there is no more to see."""
+        thread = threading.Thread(target=self._run, name="viper-show", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._over.set()
+
+    def _run(self) -> None:
+        try:
+            watch = self._found()
+            if watch is None:
+                return
+            self._app.show(watch)
+            with watch.watching():
+                while not (self._over.is_set() or watch.outcome.told.is_set() or watch.ended.wait(_LOOKS_S)):
+                    pass
+            if self._outcome is not None and not self._over.is_set():
+                self._outcome.told.wait(_TOLD_WITHIN_S)
+                self._outcome.wait_for_pages(_HEARD_WITHIN_S)
+        except ViperError as error:
+            self.failure = error
+        finally:
+            self._ended.set()
+
+    def _found(self) -> RunWatch | None:
+        """Watches the run as soon as it answers; None if nobody waits for it any more."""
+        ends_s = time.monotonic() + self._within_s
+        while True:
+            try:
+                return RunWatch(self._control, self._outcome)
+            except SuspendError:
+                if time.monotonic() >= ends_s:
+                    raise
+            is_over = self._outcome is not None and self._outcome.told.is_set()
+            if is_over or self._over.wait(_LOOKS_S):
+                return None
 
 
 def serve(
@@ -43,7 +117,7 @@ def serve(
     import uvicorn
 
     from framework.web.app import RunApp
-    from framework.web.showing import Showing
+    from framework.web.serving import Showing
 
     app, ended = RunApp(token), threading.Event()
     config = uvicorn.Config(

@@ -3,7 +3,6 @@
 The base classes of components need this to offer ``spec``, and so do the front ends; it knows neither.
 """
 
-from framework.model.specs.inputs import subscriptions
 from framework.model.specs.making import (
     bolt_spec,
     checked_config,
@@ -14,6 +13,7 @@ from framework.model.specs.making import (
     own_config,
     python_implementation,
     spout_spec,
+    subscriptions,
 )
 from framework.model.specs.recipe import Recipe, SpecMethod, given_to, recipe_of
 from framework.model.specs.spec import GlobalStreamId, Inputs, Par, Spec

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from framework.model.errors import StateError
@@ -114,3 +115,13 @@ def declared_tables(cls: type) -> tuple[SharedTable, ...]:
         if not isinstance(table, SharedTable):
             raise StateError(f"{cls.__name__}.tables has {table!r}: expected shared tables only")
     return tuple({table.table_name: table for table in found}.values())
+
+
+@dataclass(frozen=True, slots=True)
+class TableGroup:
+    """Shared tables, and the bolts whose transactions on them have one order."""
+
+    tables: tuple[SharedTable, ...]
+    """By name."""
+    members: tuple[str, ...]
+    """Ids of the bolts, in order of definition."""

@@ -11,8 +11,7 @@ from typing import Any
 from framework.model.errors import SourceError
 from framework.model.topology import Stream, did_you_mean, one_of
 from framework.operators.components import Block, PartitionedSpout, Watermark
-from framework.operators.sources.growing import GrowingFolder
-from framework.operators.sources.growing_file import GrowingFile
+from framework.operators.sources.growing import GrowingFile, GrowingFolder
 from framework.operators.sources.listing import SourceFile, digest_of, listed
 from framework.operators.sources.opening import (
     chunks_of,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from framework.model.config import Settings, component_conf, resolve, task_count
 from framework.model.importing import importable
-from framework.model.topology import Problem, Topology
+from framework.model.topology import Problem, Topology, about
 from framework.planning.checkpoints import checkpoint_problems
 from framework.planning.controllers import controller_problems
 from framework.planning.joins import join_problems
@@ -14,11 +14,10 @@ from framework.planning.keys import group_problems, state_problems
 from framework.planning.out_of_order import with_late_streams
 from framework.planning.recovery import recovery_problems
 from framework.planning.scaling import most_tasks, scalable, scaling_problems
-from framework.planning.traits import known_traits
+from framework.planning.traits import base_classes, held_class, is_ported, known_traits
 from framework.planning.transactions import transaction_problems
 from framework.planning.validation.classes import check_classes
 from framework.planning.validation.guarantees import check_answers
-from framework.planning.validation.hooks import check_hooks
 from framework.planning.validation.order import (
     check_order,
     check_slack,
@@ -45,6 +44,49 @@ from framework.planning.validation.subscriptions import (
     check_stream_names,
 )
 from framework.planning.windows import window_problems
+
+_OF_THE_LOOP = ("read_handshake", "read_message", "read_command", "_exit")
+_OF_PORTED = ("run", *_OF_THE_LOOP)
+_OF_PORTED_BOLTS = (*_OF_PORTED, "_batch_entry", "_batch_entry_run", "_handle_worker_exception")
+_OF_PORTED_SPOUTS = (*_OF_PORTED, "_run", "is_heartbeat")
+_OF_OURS = (
+    *_OF_THE_LOOP,
+    *("_run", "_setup_component", "_handle_run_exception"),
+    *("read_tuple", "read_task_ids", "send_message", "is_heartbeat"),
+)
+_OF_OUR_BOLTS = (*_OF_OURS, "is_tick")
+_LIBRARIES = ("pystorm", "streamparse", "framework")
+
+
+def check_hooks(topology: Topology) -> Iterator[Problem]:
+    """A warning for each class with a method of its own that pystorm would call and nothing calls here."""
+    for component in topology.components:
+        cls = held_class(component)
+        names = [] if cls is None else [name for name in _uncalled(cls) if _is_own(cls, name)]
+        if cls is not None and names:
+            instead = (
+                "run it as Storm would, with viper run --shell"
+                if is_ported(cls)
+                else "do it in initialize, process, ack, fail or raise_exception"
+            )
+            message = (
+                f"is implemented by {cls.__name__}, whose {' and '.join(names)} pystorm calls in its loop, "
+                f"and nothing calls here: {instead}"
+            )
+            yield about(topology, component, message, warning=True)
+
+
+def _uncalled(cls: type) -> tuple[str, ...]:
+    is_bolt = issubclass(cls, base_classes("Bolt"))
+    if is_ported(cls):
+        return _OF_PORTED_BOLTS if is_bolt else _OF_PORTED_SPOUTS
+    return _OF_OUR_BOLTS if is_bolt else _OF_OURS
+
+
+def _is_own(cls: type, name: str) -> bool:
+    owner = next((base.__module__ for base in cls.__mro__ if name in vars(base)), None)
+    return owner is not None and owner.partition(".")[0] not in _LIBRARIES
+
 
 RULES: Sequence[Callable[[Topology], Iterator[Problem]]] = (
     check_topology_name,

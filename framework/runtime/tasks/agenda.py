@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from framework.recording.ticks import ReplayTicks, Tick, TickKind
+from framework.recording.timeline import ReplayTicks, Tick, TickKind
 from framework.runtime.order.positions.lineage import LAST
 from framework.runtime.order.positions.ticks import EventTicks, WallTimer
 from viper.position import LEAST, Position

@@ -10,7 +10,7 @@ from framework.operators.components.tuple import TICK_COMPONENT, TICK_ID, TICK_S
 from framework.operators.windows.due import Due
 from framework.planning.layout import ComponentLevel
 from framework.recording import Recorder
-from framework.recording.ticks import TickKind
+from framework.recording.timeline import TickKind
 from framework.runtime.order.tracking.acker import Acker
 from framework.runtime.order.tracking.reasons import Cause
 from framework.runtime.tasks.bolt_assigner import BoltAssigner

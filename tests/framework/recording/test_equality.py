@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from framework.recording.equality import same
+from framework.recording.comparing import same
 
 NAN = float("nan")
 

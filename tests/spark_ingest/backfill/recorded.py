@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from framework.recording import Recording
-from framework.recording.equality import same
+from framework.recording.comparing import same
 from framework.runtime import run
 from framework.testing.preparing import loaded, planned
 from viper.position import Position

@@ -11,8 +11,7 @@ import pytest
 
 from framework import BatchBolt, Bolt, Rows, StreamBuilder
 from framework.frontends.streams import KeyedStream
-from framework.frontends.streams.folded import Folded, FoldedState
-from framework.frontends.streams.keyed import CountByKey, ReduceByKey
+from framework.frontends.streams.keyed import CountByKey, Folded, FoldedState, ReduceByKey
 from framework.model.errors import ComponentError
 from framework.operators.sinks import CollectingSink
 from framework.runtime import RunReport

@@ -10,7 +10,7 @@ import pytest
 
 from framework.model.errors import InternalError, SinkError
 from framework.operators.sinks import JsonLinesSink
-from framework.operators.sinks.ends import checkpoint_of, end_number, is_end, rows_of
+from framework.operators.sinks.transactional import checkpoint_of, end_number, is_end, rows_of
 from tests.framework.operators.sinks.driven import SINKS, begun, held, rows_between, taken
 
 every_sink = pytest.mark.parametrize("kind", SINKS)

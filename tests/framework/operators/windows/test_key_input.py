@@ -12,7 +12,7 @@ import pytest
 from framework import Bolt, OPlus, SideWindow, Stream, TopologyBuilder, Tuple
 from framework.model.errors import ComponentError, TopologyError
 from framework.operators.sinks import CollectingSink
-from framework.planning.key_input import key_input_problems
+from framework.planning.planner import key_input_problems
 from framework.runtime.exchange.derived_keys import Address
 from tests.framework.operators.windows.operators import (
     GROUPS,
