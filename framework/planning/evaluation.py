@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from framework.model.config import Settings
-from framework.planning.placement import Placement
-from framework.planning.workers import usable_cores
+from framework.planning.placement import Placement, usable_cores
 
 AUTO: Final = "auto"
 SERIAL: Final = "serial"

@@ -9,7 +9,7 @@ from typing import Any
 from framework.model.config import Settings, component_conf
 from framework.model.errors import LoadError
 from framework.model.importing import importable
-from framework.model.specs.late import LATE, with_late_stream
+from framework.model.specs import LATE, with_late_stream
 from framework.model.topology import ComponentSpec, Topology
 from framework.operators.components import PartitionedSpout
 from framework.planning.traits import class_of

@@ -7,9 +7,12 @@ tasks whose component blocks. The output of a run does not depend on its placeme
 from __future__ import annotations
 
 import enum
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
+
+from framework.model.config import AUTO_WORKERS, Settings
 
 
 class WorkerKind(enum.StrEnum):
@@ -152,3 +155,19 @@ def make_placer(configured: str | Mapping[str, Any]) -> Placer:
     if isinstance(configured, Mapping):
         return AsListed(configured)
     return ByComponent() if configured == "component" else RoundRobin()
+
+
+def usable_cores() -> int:
+    """How many cores this process may use."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return allowed or 1
+
+
+def is_auto(settings: Settings) -> bool:
+    """Whether a run decides by itself what runs where."""
+    return bool(settings["topology.workers"] == AUTO_WORKERS)
+
+
+def workers_of(settings: Settings) -> int:
+    """How many workers share the tasks: as configured, or one for each core."""
+    return usable_cores() if is_auto(settings) else int(settings["topology.workers"])

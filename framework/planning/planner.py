@@ -19,18 +19,26 @@ from framework.planning.connections import (
     make_channels,
     make_subscriptions,
 )
-from framework.planning.controllers import CONTROLLER, controlled, controller_problems
 from framework.planning.evaluation import evaluation_of
 from framework.planning.joins import join_problems
 from framework.planning.keys import group_problems, state_problems, with_keys
 from framework.planning.layout import Layout, make_layout
 from framework.planning.merge_bolts import MergeLayer, merge_layer_problems, with_merge_bolts
 from framework.planning.out_of_order import with_late_streams
-from framework.planning.placement import Placement, WorkerKind
+from framework.planning.placement import Placement, WorkerKind, is_auto, workers_of
 from framework.planning.plan import Channel, Plan, Subscription, TaskSpec
 from framework.planning.recovery import recovery_problems
 from framework.planning.routing import MOST_CHOSEN
-from framework.planning.scaling import MOST, most_tasks, obstacles, scalable, scaling_problems
+from framework.planning.scaling import (
+    CONTROLLER,
+    MOST,
+    controlled,
+    controller_problems,
+    most_tasks,
+    obstacles,
+    scalable,
+    scaling_problems,
+)
 from framework.planning.strategy import (
     AsConfigured,
     Draft,
@@ -43,7 +51,6 @@ from framework.planning.time_mode import choose_time, deadlock_problems, time_pr
 from framework.planning.traits import Batching, Traits, traits_of
 from framework.planning.transactions import table_groups, transaction_problems
 from framework.planning.windows import window_problems
-from framework.planning.workers import is_auto, workers_of
 
 
 def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None = None) -> Plan:

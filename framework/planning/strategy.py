@@ -17,10 +17,10 @@ from framework.planning.placement import (
     RoundRobin,
     WorkerKind,
     make_placer,
+    workers_of,
 )
 from framework.planning.plan import Subscription, TaskSpec
 from framework.planning.traits import Traits
-from framework.planning.workers import workers_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,13 +20,12 @@ observation   what is counted, and what a run shows of itself
 ============  =======================================================================================
 """
 
-from framework.runtime.at_once import run
 from framework.runtime.coordination.stop import StopReason, StopSignal
 from framework.runtime.observation.counters import TaskCounters
 from framework.runtime.observation.incidents import Incident
 from framework.runtime.observation.statistics import RunStatistics
 from framework.runtime.report import Progress, RunReport
-from framework.runtime.run import Run
+from framework.runtime.run import Run, run
 
 __all__ = [
     "Incident",

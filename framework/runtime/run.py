@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -64,6 +65,7 @@ from framework.runtime.workers.going_back import Attempts, GoneBackError, quota_
 from framework.runtime.workers.group import WorkerGroup
 
 log = logging.getLogger("viperstorm.checkpoint")
+
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -525,3 +527,17 @@ class Run:
         if self._checkpointing is None or self._stop.reason is not StopReason.SUSPENDED:
             return None
         return self._checkpointing.write(workers.saved())
+
+
+def _executed(make: Callable[P, Run]) -> Callable[P, RunReport]:
+    """A function with the arguments of a run, which executes it."""
+
+    @functools.wraps(make, assigned=())
+    def run(*args: P.args, **kwargs: P.kwargs) -> RunReport:
+        """Run a plan to its end; arguments and errors as in `Run`."""
+        return make(*args, **kwargs).execute()
+
+    return run
+
+
+run = _executed(Run)

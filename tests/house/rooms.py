@@ -38,7 +38,6 @@ ORDERS: Mapping[str, Rows] = {
     ),
     "framework.runtime": (
         ("framework.runtime",),
-        ("at_once",),
         ("run",),
         ("leading",),
         ("workers",),
@@ -62,12 +61,11 @@ ORDERS: Mapping[str, Rows] = {
     "framework.planning": (
         ("framework.planning",),
         ("planner", "validation"),
-        ("controllers",),
         ("checkpoints", "scaling", "strategy", "transactions"),
         ("connections", "keys", "merge_bolts", "recovery"),
         ("joins", "plan", "windows"),
         ("evaluation", "out_of_order", "time_mode"),
-        ("layout", "placement", "routing", "traits", "workers"),
+        ("layout", "placement", "routing", "traits"),
     ),
     "framework.operators": (
         ("framework.operators", "sinks"),

@@ -36,8 +36,8 @@ _OF_TASKS: Final = (
     ("viper.reader", "Reader", ("get_ready", "get_interleaved", "release", "hold")),
     ("viper.page", "TaskPage", ("note", "read", "feed")),
     ("viper.state", "Writer", ("__init__", "commit", "back_to_commit")),
-    ("framework.runtime.durability.recovery.commits", "Commits", ()),
-    ("framework.runtime.durability.recovery.memory", "RecoveryMemory", ("commits",)),
+    ("framework.runtime.durability.recovery", "Commits", ()),
+    ("framework.runtime.durability.recovery", "RecoveryMemory", ("commits",)),
     ("framework.runtime.tasks.slot", "ComponentSlot", ("commit", "flush")),
     ("framework.runtime.tasks.sink_commits", "SinkCommits", ()),
     ("framework.operators.sinks", "TransactionalSink", ("cut", "complete", "recover", "unstage", "resume")),
@@ -60,7 +60,7 @@ _OF_WORKERS: Final = (
 )
 """Likewise: what a worker process does before its tasks run, and behind their end."""
 _OF_LEADER: Final = (
-    ("framework.runtime.durability.checkpoints.files", "SystemFiles", ()),
+    ("framework.runtime.durability.checkpoints.folder", "SystemFiles", ()),
     ("framework.runtime.durability.checkpoints.folder", "CheckpointFolder", ()),
     ("framework.runtime.leading.checkpointing", "Checkpointing", ()),
     ("framework.runtime.coordination.cut_leader", "CutLeader", ()),

@@ -5,11 +5,11 @@ then its modules are found among those that are loaded.
 """
 
 from framework.frontends.streamparse.construction import hosting
-from framework.frontends.streamparse.refusals import refusal
 from framework.frontends.streamparse.topology import (
     from_streamparse,
     is_topology,
     not_inherited,
+    refusal,
     refuse_classes,
     specs_in,
 )

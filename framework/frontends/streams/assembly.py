@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from framework.frontends.builder import TopologyBuilder
-from framework.frontends.builder.declarers import BoltDeclarer, SpoutDeclarer
+from framework.frontends.builder import BoltDeclarer, SpoutDeclarer, TopologyBuilder
 from framework.model.specs import Par
 from framework.model.topology import DEFAULT_STREAM, Grouping
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
-from framework.frontends.builder.declarers import BoltDeclarer
+from framework.frontends.builder import BoltDeclarer
 from framework.frontends.streams.assembly import Assembly, Input
 from framework.frontends.streams.bolts import Branch, Filter, FlatMap, KeyBy, Map, Peek, Select, branch_name
 from framework.frontends.streams.forms import WindowForm

@@ -10,7 +10,7 @@ from framework.model.config import Settings, task_count
 from framework.model.errors import LoadError
 from framework.model.importing import importable
 from framework.model.instantiate import Beans
-from framework.model.specs.late import NO_STREAM
+from framework.model.specs import NO_STREAM
 from framework.model.topology import (
     ComponentSpec,
     GroupingKind,

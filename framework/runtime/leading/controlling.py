@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from framework.model.errors import ViperError
-from framework.operators.controllers import Controller
-from framework.operators.controllers.making import make_controller, name_of
+from framework.operators.controllers import Controller, make_controller, name_of
 from framework.planning import Plan
 from framework.recording import ScaleChange
 from framework.runtime.coordination.measuring import Measuring

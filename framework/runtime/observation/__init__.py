@@ -4,7 +4,6 @@ Tables, ``viper top``, the web view and exporters all read these. Nothing here a
 part of a run.
 """
 
-from framework.runtime.observation.bottleneck import Bottleneck, bottleneck
 from framework.runtime.observation.description import (
     DescribedComponent,
     DescribedSetting,
@@ -13,7 +12,14 @@ from framework.runtime.observation.description import (
 )
 from framework.runtime.observation.incidents import ErrorSite
 from framework.runtime.observation.measured import MeasuredInput, MeasuredOutput, MeasuredTask
-from framework.runtime.observation.rates import ComponentRates, Recent, rates_between, rates_since_beginning
+from framework.runtime.observation.rates import (
+    Bottleneck,
+    ComponentRates,
+    Recent,
+    bottleneck,
+    rates_between,
+    rates_since_beginning,
+)
 from framework.runtime.observation.snapshot import ComponentSnapshot, RunSnapshot, TaskSnapshot
 from framework.runtime.observation.times import Counts, TimeHistogram, percentile_s
 

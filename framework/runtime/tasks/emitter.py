@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 from framework.model.errors import EmitError
 from framework.recording import Recorder
-from framework.runtime.durability.recovery.commits import Commits
+from framework.runtime.durability.recovery import Commits
 from framework.runtime.exchange.buffer import SPILL_AT
 from framework.runtime.exchange.groupings import Refused
 from framework.runtime.exchange.output import OnRefused, Output, raise_refused

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 from framework.operators.sinks import TransactionalSink
 from framework.runtime.coordination.alignment import Alignment
-from framework.runtime.durability.recovery.commits import Commits
+from framework.runtime.durability.recovery import Commits
 from framework.runtime.tasks.agenda import NEVER_S, AgendaClient, Entry, Frontier
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.hosts.user_errors import user_errors

@@ -9,7 +9,7 @@ from typing import Any, NoReturn, Protocol
 
 from framework.model.errors import ComponentError, EmitError
 from framework.runtime.coordination.stop import StopReason
-from framework.runtime.durability.recovery.commits import Commits
+from framework.runtime.durability.recovery import Commits
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.slot import ComponentSlot

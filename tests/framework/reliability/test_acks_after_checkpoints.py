@@ -41,7 +41,7 @@ PROGRAM = """
     from pathlib import Path
 
     import framework
-    from framework.runtime.durability.checkpoints.files import SystemFiles
+    from framework.runtime.durability.checkpoints.folder import SystemFiles
     from framework.runtime.leading.checkpointing import Checkpointing
     from framework.runtime.coordination.alignment import Alignment
     from framework.operators.sinks import JsonLinesSink

@@ -12,7 +12,7 @@ import pytest
 from framework import Bolt, Spout, Stream, TopologyBuilder, run
 from framework.operators.sinks import CollectingSink
 from framework.operators.state import ValueState
-from framework.planning import Plan, WorkerKind, workers
+from framework.planning import Plan, WorkerKind, placement
 from framework.planning.routing import MOST_CHOSEN, TaskSet
 from framework.runtime import RunReport
 from framework.runtime.leading import rebalancing
@@ -103,7 +103,7 @@ def expected(rows: int) -> list[tuple[int, int, int]]:
 
 @pytest.fixture
 def several_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "usable_cores", lambda: CORES)
+    monkeypatch.setattr(placement, "usable_cores", lambda: CORES)
 
 
 @pytest.fixture
@@ -157,7 +157,7 @@ def test_what_fails_while_it_decides_does_not_end_the_run(
 
 
 def test_a_bolt_has_no_more_tasks_than_can_be_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "usable_cores", lambda: 200)
+    monkeypatch.setattr(placement, "usable_cores", lambda: 200)
     plan = plan_with()
     assert [len(plan.tasks_of(name)) for name in ("pieces", "counted")] == [MOST_CHOSEN, MOST_CHOSEN]
 
@@ -220,7 +220,7 @@ def test_a_bolt_with_transactions_stays_though_it_is_stateless(several_cores: No
 
 
 def test_one_core_has_one_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "usable_cores", lambda: 1)
+    monkeypatch.setattr(placement, "usable_cores", lambda: 1)
     plan = plan_with()
     assert plan.placement.kind is WorkerKind.INLINE and not plan.movable
 

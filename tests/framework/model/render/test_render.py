@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from framework.model.render import Kind, RenderError, graphviz, rendered, to_dot, to_json, to_mermaid, to_svg
+from framework.model.render import Kind, RenderError, rendered, to_dot, to_json, to_mermaid, to_svg
 from framework.model.topology import (
     ComponentSpec,
     Grouping,
@@ -163,6 +163,6 @@ class TestSvg:
     def test_a_failure_is_told_in_graphvizs_words(self, monkeypatch: pytest.MonkeyPatch) -> None:
         failed = subprocess.CompletedProcess(["dot"], 1, "", "syntax error\n")
         monkeypatch.setattr(shutil, "which", lambda _: "dot")
-        monkeypatch.setattr(graphviz.subprocess, "run", lambda *_args, **_options: failed)
+        monkeypatch.setattr(subprocess, "run", lambda *_args, **_options: failed)
         with pytest.raises(RenderError, match="dot failed with exit code 1: syntax error"):
             to_svg(rendered(named()))

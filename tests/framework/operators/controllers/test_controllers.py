@@ -8,8 +8,15 @@ from typing import Any
 import pytest
 
 from framework.model.errors import LoadError
-from framework.operators.controllers import Controller, Measurements, Predictive, Schedule, Thresholds
-from framework.operators.controllers.making import make_controller, name_of
+from framework.operators.controllers import (
+    Controller,
+    Measurements,
+    Predictive,
+    Schedule,
+    Thresholds,
+    make_controller,
+    name_of,
+)
 from tests.framework.operators.controllers.measured import Queue, measured
 
 

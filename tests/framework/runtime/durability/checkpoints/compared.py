@@ -11,8 +11,8 @@ from typing import Any
 from framework import TopologyBuilder
 from framework.planning.out_of_order import named_data
 from framework.runtime.durability.checkpoints import Checkpoint
-from framework.runtime.durability.checkpoints.files import SystemFiles
 from framework.runtime.durability.checkpoints.fingerprints import fingerprints_of
+from framework.runtime.durability.checkpoints.folder import SystemFiles
 from framework.runtime.durability.checkpoints.going_on import going_on_from
 from framework.runtime.durability.checkpoints.manifest import Alike, manifest_of
 from framework.runtime.durability.checkpoints.renaming import renamed

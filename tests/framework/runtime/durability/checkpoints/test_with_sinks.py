@@ -14,7 +14,7 @@ from framework.model.errors import ComponentError, SuspendError
 from framework.operators.sinks import JsonLinesSink, SqliteSink, TransactionalSink
 from framework.runtime import RunReport
 from framework.runtime.coordination.stop import StopReason
-from framework.runtime.durability.checkpoints.files import SystemFiles
+from framework.runtime.durability.checkpoints.folder import SystemFiles
 from tests.framework.runtime.durability.checkpoints.suspended import Suspending, run_suspended
 from tests.framework.runtime.durability.checkpoints.test_states import Remember
 from tests.framework.runtime.partitioned import Partitions

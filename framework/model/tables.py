@@ -1,4 +1,4 @@
-"""What a topology says of its shared tables: what they are, where first rows come from and last ones go."""
+"""Shared tables: rows that the transactions of several bolts, and of all their tasks, read and write."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from framework.model.errors import StateError
+from viper.transactions.specs import Abort as Abort
 from viper.transactions.specs import TableSpec
 
 Rows = Iterable[Sequence[Any]]

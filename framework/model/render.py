@@ -1,12 +1,15 @@
-"""The contents of a picture of a topology as values, and these as JSON for programs."""
+"""Pictures of topologies: one value that says what is drawn, and a writer for each format."""
 
 from __future__ import annotations
 
 import enum
 import json
+import shutil
+import subprocess
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
+from framework.model.errors import ViperError
 from framework.model.topology import (
     DEFAULT_STREAM,
     ComponentSpec,
@@ -124,3 +127,103 @@ def _outside(topology: Topology) -> Iterator[RenderedNode]:
     for source in sources:
         if source not in defined:
             yield RenderedNode(source, Role.SPOUT, Kind.OUTSIDE, "", 1)
+
+
+_BRACKETS = {
+    Kind.SHELL: ("[[", "]]"),
+    Kind.JAVA: ("{{", "}}"),
+    Kind.OUTSIDE: (">", "]"),
+}
+_PYTHON_BRACKETS = {Role.SPOUT: ("([", "])"), Role.BOLT: ("[", "]")}
+
+_ENTITIES = str.maketrans({character: f"#{ord(character)};" for character in '"#&<>`\\'})
+"""Characters with a meaning inside a quoted Mermaid text, and the numbers that stand for them."""
+
+
+def to_mermaid(topology: RenderedTopology) -> str:
+    """A flowchart from left to right; feedback edges are dotted."""
+    return "\n".join(_mermaid_lines(topology)) + "\n"
+
+
+def _mermaid_lines(topology: RenderedTopology) -> Iterator[str]:
+    # The front matter is YAML, of which JSON's strings are a part.
+    yield from ("---", f"title: {json.dumps(topology.name, ensure_ascii=False)}", "---", "flowchart LR")
+    keys = topology.keys()
+    for node in topology.nodes:
+        yield f"    {keys[node.id]}{_shape(node)}"
+    for edge in topology.edges:
+        yield f"    {keys[edge.source]} {_arrow(edge)} {keys[edge.target]}"
+
+
+def _shape(node: RenderedNode) -> str:
+    begin, end = _PYTHON_BRACKETS[node.role] if node.kind is Kind.PYTHON else _BRACKETS[node.kind]
+    texts = (_escaped(text) for text in (node.id, node.caption) if text)
+    return f'{begin}"{"<br/>".join(texts)}"{end}'
+
+
+def _arrow(edge: RenderedEdge) -> str:
+    return f'{"-.->" if edge.feedback else "-->"}|"{_escaped(edge.caption)}"|'
+
+
+def _escaped(text: str) -> str:
+    return " ".join(text.split()).translate(_ENTITIES)
+
+
+_SHAPES = {Kind.SHELL: "component", Kind.JAVA: "hexagon", Kind.OUTSIDE: "cds"}
+_PYTHON_SHAPES = {Role.SPOUT: "ellipse", Role.BOLT: "box"}
+
+
+def to_dot(topology: RenderedTopology) -> str:
+    """A directed graph from left to right; feedback edges are dashed."""
+    return "\n".join(_dot_lines(topology)) + "\n"
+
+
+def _dot_lines(topology: RenderedTopology) -> Iterator[str]:
+    yield f"digraph {_quoted(topology.name)} {{"
+    yield "    rankdir=LR;"
+    keys = topology.keys()
+    for node in topology.nodes:
+        yield f"    {keys[node.id]} [{_attributes(node)}];"
+    for edge in topology.edges:
+        yield f"    {keys[edge.source]} -> {keys[edge.target]} [{_edge_attributes(edge)}];"
+    yield "}"
+
+
+def _attributes(node: RenderedNode) -> str:
+    shape = _PYTHON_SHAPES[node.role] if node.kind is Kind.PYTHON else _SHAPES[node.kind]
+    return f"label={_quoted(node.id, node.caption)}, shape={shape}"
+
+
+def _edge_attributes(edge: RenderedEdge) -> str:
+    # An edge that counted for the ranks would draw the cycle's components out of their order.
+    style = ", style=dashed, constraint=false" if edge.feedback else ""
+    return f"label={_quoted(edge.caption)}{style}"
+
+
+def _quoted(*lines: str) -> str:
+    escaped = (line.replace("\\", "\\\\").replace('"', '\\"') for line in lines if line)
+    return '"' + "\\n".join(" ".join(line.split()) for line in escaped) + '"'
+
+
+class RenderError(ViperError, RuntimeError):
+    """A picture that cannot be drawn on this machine."""
+
+
+def to_svg(topology: RenderedTopology) -> str:
+    """The DOT graph as SVG.
+
+    Raises:
+        RenderError: Graphviz is not installed, or failed.
+    """
+    dot = shutil.which("dot")
+    if dot is None:
+        raise RenderError(
+            "SVG is drawn by Graphviz, whose program 'dot' is not on the PATH: install it "
+            "(on Debian: apt-get install graphviz), or choose the format mermaid, dot or json"
+        )
+    drawn = subprocess.run(
+        [dot, "-Tsvg"], input=to_dot(topology), capture_output=True, text=True, encoding="utf-8"
+    )
+    if drawn.returncode != 0:
+        raise RenderError(f"{dot} failed with exit code {drawn.returncode}: {drawn.stderr.strip()}")
+    return drawn.stdout

@@ -1,15 +1,18 @@
-"""Specs from the arguments of ``spec(...)`` and the attributes of a component's class."""
+"""Components as they are declared: ``Cls.spec(...)`` and what may stand in its arguments.
+
+The base classes of components need this to offer ``spec``, and so do the front ends; it knows neither.
+"""
 
 from __future__ import annotations
 
+import functools
 import inspect
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MethodType
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar
 
 from framework.model.instantiate import Beans
-from framework.model.specs.late import LATE, with_late_stream
-from framework.model.specs.recipe import Recipe, recipe_of
-from framework.model.specs.spec import GlobalStreamId, Inputs, Par, Spec
 from framework.model.topology import (
     DEFAULT_STREAM,
     Argument,
@@ -19,9 +22,206 @@ from framework.model.topology import (
     ObjectDef,
     PythonImplementation,
     Role,
+    Stream,
     class_path,
     declared_streams,
+    unknown,
 )
+
+if TYPE_CHECKING:
+    from inspect import Signature
+
+    from framework.model.topology import Argument
+
+
+class Named(Protocol):
+    """A spec, ours or streamparse's; it has its name from the moment its topology class exists."""
+
+    name: str | None
+    component_cls: type
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalStreamId:
+    """A stream of a component, by the component's name or its spec.
+
+    By name it may refer to a component that is declared further down, which is how
+    a topology with a cycle is written. The attributes are called as in streamparse.
+
+    Raises:
+        TypeError: the component is neither a str nor a spec, or the stream is no str.
+    """
+
+    componentId: str | Named
+    streamId: str = DEFAULT_STREAM
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.componentId, str) and not hasattr(self.componentId, "name"):
+            raise TypeError(f"componentId must be a component's name or spec, found {self.componentId!r}")
+        if not isinstance(self.streamId, str):
+            raise TypeError(f"streamId must be a str, found {self.streamId!r}")
+
+    @property
+    def component_name(self) -> str:
+        """Name of the component, or words for a spec that has none yet."""
+        if isinstance(self.componentId, str):
+            return self.componentId
+        return self.componentId.name or f"<unnamed spec of {self.componentId.component_cls.__name__}>"
+
+
+Par = int | Mapping[str, int]
+"""Parallelism, or the parallelism in each environment."""
+
+Inputs = tuple[tuple[GlobalStreamId, Grouping], ...]
+"""Subscriptions in the order in which they were declared."""
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Spec:
+    """A component with its inputs, parallelism and configuration.
+
+    ``spec["stream"]`` names one of its streams as an input of another component.
+    """
+
+    component_cls: type
+    role: Role
+    implementation: Implementation
+    name: str | None = None
+    """Id of the component; the topology class gives it the attribute's name if None."""
+    inputs: Inputs = ()
+    par: Par = 1
+    config: dict[str, Any] = field(default_factory=dict)
+    outputs: tuple[Stream, ...] = ()
+    tasks: int | None = None
+    """Number of tasks, where it differs from the parallelism."""
+    resources: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.name is not None and not isinstance(self.name, str):
+            raise TypeError(f"name must be a str, found {self.name!r}")
+
+    def __getitem__(self, stream: str) -> GlobalStreamId:
+        """The stream of that name.
+
+        Raises:
+            KeyError: the component declares no such stream.
+        """
+        names = [output.name for output in self.outputs]
+        if stream not in names:
+            raise KeyError(unknown(f"stream of {self.component_cls.__name__}", stream, names))
+        return GlobalStreamId(self, stream)
+
+    def __repr__(self) -> str:
+        return f"<{self.role} spec {self.name or '(not named yet)'} of {self.component_cls.__name__}>"
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+_OURS = ("framework.", "spark_ingest.")
+"""The first words of the names of the framework's modules."""
+
+
+class _OfConstructor:
+    """The signature of a class is that of its ``__init__``, not of the ``__new__`` that takes anything."""
+
+    def __get__(self, instance: object | None, owner: type) -> Signature:
+        import inspect
+
+        found = inspect.signature(owner.__init__)  # type: ignore[misc]
+        return found.replace(parameters=list(found.parameters.values())[1:])
+
+
+class Recipe:
+    """Remembers the arguments of its constructor, and of those of its bases that the framework defines."""
+
+    _arguments: tuple[tuple[Any, ...], Mapping[str, Any]] = ((), {})
+    _given: Mapping[type, tuple[tuple[Any, ...], Mapping[str, Any]]] = {}
+    """By class of the framework's, what its constructor was given, also by the constructor of a subclass."""
+    __signature__ = _OfConstructor()
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "__init__" in vars(cls) and cls.__module__.startswith(_OURS):
+            cls.__init__ = _noting(cls, cls.__init__)  # type: ignore[method-assign]
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Keep the arguments."""
+        made = super().__new__(cls)
+        made._arguments = (args, kwargs)
+        return made
+
+
+def given_to(component: Recipe) -> dict[str, Any]:
+    """The arguments of the framework's constructors that a component went through, by name; defaults too.
+
+    Those of a base stand behind those of the class that has called it, if both have one of that name.
+    """
+    import inspect
+
+    found: dict[str, Any] = {}
+    for cls in type(component).__mro__:
+        if cls in component._given:
+            args, kwargs = component._given[cls]
+            signature = inspect.signature(cls.__init__)  # type: ignore[misc]
+            bound = signature.bind(component, *args, **kwargs)
+            bound.apply_defaults()
+            kinds = {name: parameter.kind for name, parameter in signature.parameters.items()}
+            for name, value in [*bound.arguments.items()][1:]:
+                if kinds[name] is inspect.Parameter.VAR_KEYWORD:
+                    found = {**value, **found}
+                elif kinds[name] is not inspect.Parameter.VAR_POSITIONAL:
+                    found.setdefault(name, value)
+    return found
+
+
+def _noting(cls: type, init: Callable[..., None]) -> Callable[..., None]:
+    """A constructor that notes what it is given."""
+
+    @functools.wraps(init)
+    def noted(self: Recipe, *args: Any, **kwargs: Any) -> None:
+        self._given = {**self._given, cls: (args, kwargs)}
+        init(self, *args, **kwargs)
+
+    return noted
+
+
+class SpecMethod(Generic[P, R]):
+    """``Words.spec(...)`` and ``Words(3).spec(...)``: the function gets the class, or the instance."""
+
+    def __init__(self, function: Callable[Concatenate[Any, P], R]) -> None:
+        self._function = function
+        self.__doc__ = function.__doc__
+
+    def __get__(self, instance: object | None, owner: type) -> Callable[P, R]:
+        return MethodType(self._function, owner if instance is None else instance)
+
+
+def recipe_of(component: type | Recipe) -> tuple[type, tuple[Argument, ...], Mapping[str, Argument]]:
+    """The class of a component, and the arguments of its constructor, by position and by name."""
+    if isinstance(component, type):
+        return component, (), {}
+    return type(component), *component._arguments
+
+
+LATE = "viper.timestamp.late"
+"""The key that says what becomes of late rows: one of `NO_STREAM`, or the name of a stream for them."""
+NO_STREAM = ("error", "drop", "admit")
+
+
+def with_late_stream(outputs: tuple[Stream, ...], late: object) -> tuple[Stream, ...]:
+    """The streams of a spout, with that of late rows, whose fields and types are those of the first stream.
+
+    Args:
+        outputs: the streams that it declares, at least one.
+        late: the value of `LATE`.
+    """
+    names = {stream.name for stream in outputs}
+    if not isinstance(late, str) or not late or late in NO_STREAM or late in names:
+        return outputs
+    first = outputs[0]
+    return (*outputs, Stream(first.fields, late, first.direct, first.schema))
 
 
 def bolt_spec(

@@ -1,39 +1,49 @@
-"""From specs to the topology as a value, and whether that is well-formed.
+"""Declarations of components, for all front ends in Python, and the lines that they stand in.
 
-What is malformed is refused where it is declared; everything else is judged before it runs.
+Topology classes, ours and streamparse's, and the builder all become a list of specs with the lines that
+declare them. Nothing after this differs between them.
 """
 
 from __future__ import annotations
 
+import ast
+import linecache
+import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
-from framework.frontends.declaration.python_sources import ClassSource, class_source
 from framework.model.errors import TopologyError
-from framework.model.specs import Par, Spec
-from framework.model.specs.late import LATE, with_late_stream
+from framework.model.specs import LATE, Par, Spec, with_late_stream
 from framework.model.topology import (
+    Argument,
     ComponentSpec,
     Input,
+    JavaImplementation,
     Loaded,
-    Path,
-    Place,
+    ObjectDef,
     Problem,
+    PythonImplementation,
+    ShellImplementation,
     SourceMap,
     Stream,
     Topology,
+    deserialized,
     last_subscriptions,
     unknown,
 )
+from framework.model.topology.places import Path as ArgumentPath
+from framework.model.topology.places import Place
+from framework.operators.standins import STAND_INS
 
 ANY_ENVIRONMENT = "*"
 """Stands for whatever environment will be chosen; of all numbers it takes the smallest."""
 
 _PARTS = {"par": "parallelism", "inputs": "inputs", "config": "config"}
-"""Arguments of ``spec`` that have a place of their own, and what they are called in a `Path`."""
+"""Arguments of ``spec`` that have a place of their own, and what they are called in a path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +135,11 @@ def class_declaration(
     return Declaration(name, list(specs.values()), config, places, left_out)
 
 
-def _places(source: ClassSource, specs: Mapping[str, Spec]) -> Iterator[tuple[Path, Place]]:
+def _places(source: ClassSource, specs: Mapping[str, Spec]) -> Iterator[tuple[ArgumentPath, Place]]:
     yield (), source.place()
     yield ("config",), source.place("config")
     for attribute, spec in specs.items():
-        component: Path = ("components", spec.name or attribute)
+        component: ArgumentPath = ("components", spec.name or attribute)
         yield component, source.place(attribute)
         for keyword, part in _PARTS.items():
             yield (*component, part), source.place(attribute, keyword)
@@ -189,3 +199,132 @@ def _is_well_formed(topology: Topology) -> bool:
         structure.check_parallelism,
     )
     return all(problem.warning for rule in rules for problem in rule(topology))
+
+
+def shell_implementation(command: str | Sequence[str] | None, script: str | None) -> ShellImplementation:
+    """A command and its argument, as streamparse splits them; an empty script means no argument.
+
+    Raises:
+        ValueError: no command.
+        TypeError: ``script`` is None.
+    """
+    if not command:
+        raise ValueError(f"command is required: the program to start, e.g. 'ruby'; found {command!r}")
+    if script is None:
+        raise TypeError("script is required: the argument of the command, or '' if it takes none")
+    head = (command,) if isinstance(command, str) else tuple(command)
+    return ShellImplementation((*head, script) if script else head)
+
+
+def java_implementation(
+    serialized_java: bytes | None, full_class_name: str | None, args_list: Sequence[Argument] | None
+) -> JavaImplementation | PythonImplementation:
+    """A Java class with its constructor's arguments, or a serialized Java object.
+
+    Some of Storm's own classes have a stand-in in Python, which is taken.
+
+    Raises:
+        ValueError: there is neither.
+        TypeError: an argument of the wrong type.
+    """
+    if serialized_java is not None:
+        return JavaImplementation(deserialized(serialized_java))
+    if not full_class_name:
+        raise ValueError("full_class_name is required, or serialized_java")
+    if args_list is None:
+        raise TypeError("args_list is required: the constructor's arguments, [] if it takes none")
+    for arg in args_list:
+        if not isinstance(arg, bool | int | float | str | bytes):
+            raise TypeError(f"a Java argument must be a bool, int, float, str or bytes, found {arg!r}")
+    definition = ObjectDef(full_class_name, tuple(args_list), cls=STAND_INS.get(full_class_name))
+    return JavaImplementation(definition) if definition.cls is None else PythonImplementation(definition)
+
+
+_FRAMEWORK = str(Path(__file__).parents[1]) + os.sep
+
+_Statement = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def shown(file: str) -> str:
+    """A file's path as a user would write it: relative to the current folder where it is below it."""
+    relative = os.path.relpath(file)
+    return os.path.abspath(file) if relative.startswith(os.pardir) else relative
+
+
+def calling_place() -> Place:
+    """The line of user code that called into the framework."""
+    frame = sys._getframe(1)
+    while frame.f_code.co_filename.startswith(_FRAMEWORK) and frame.f_back is not None:
+        frame = frame.f_back
+    return Place(shown(frame.f_code.co_filename), frame.f_lineno)
+
+
+@dataclass(frozen=True, slots=True)
+class ClassSource:
+    """The lines of a class statement; lines that cannot be found are those of what is around them."""
+
+    name: str
+    file: str = ""
+    line: int = 0
+    lines: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    """Lines by (attribute, keyword of the call that makes it); the keyword is "" for the whole."""
+
+    def place(self, attribute: str = "", keyword: str = "") -> Place:
+        """The place of an attribute of the class, or of a keyword argument in its value."""
+        attribute = written(attribute, self.name)
+        line = self.lines.get((attribute, keyword)) or self.lines.get((attribute, "")) or self.line
+        return Place(self.file, line, f"{self.name}.{attribute}" if attribute else self.name)
+
+    def attribute_at(self, line: int) -> str:
+        """The attribute whose definition covers a line."""
+        begun = [(begin, attribute) for (attribute, _), begin in self.lines.items() if begin <= line]
+        return max(begun, default=(0, ""))[1]
+
+
+def written(attribute: str, class_name: str) -> str:
+    """A class's attribute as its author wrote it: Python itself calls ``__x`` of a class Y ``_Y__x``."""
+    prefix = f"_{class_name.lstrip('_')}"
+    return attribute.removeprefix(prefix) if attribute.startswith(f"{prefix}__") else attribute
+
+
+def file_of(cls: type) -> str:
+    """The file that a class is defined in; "" where there is none."""
+    return getattr(sys.modules.get(cls.__module__), "__file__", None) or ""
+
+
+def class_source(file: str, qualname: str) -> ClassSource:
+    """The lines of a class in a file; only its name where the file does not hold it."""
+    name = qualname.rpartition(".")[2]
+    if not file:
+        return ClassSource(name)
+    statement = _statement(file, qualname)
+    if statement is None:
+        return ClassSource(name, shown(file))
+    return ClassSource(name, shown(file), statement.lineno, dict(_lines(statement)))
+
+
+def _statement(file: str, qualname: str) -> ast.ClassDef | None:
+    linecache.checkcache(file)
+    try:
+        found: ast.AST = ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:
+        return None
+    for name in qualname.replace(".<locals>", "").split("."):
+        named = [node for node in ast.walk(found) if isinstance(node, _Statement) and node.name == name]
+        if not named:
+            return None
+        # Of several definitions of one name the last is the one that counts.
+        found = named[-1]
+    return found if isinstance(found, ast.ClassDef) else None
+
+
+def _lines(statement: ast.ClassDef) -> Iterator[tuple[tuple[str, str], int]]:
+    for node in statement.body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        for target in targets:
+            if isinstance(target, ast.Name):
+                yield (target.id, ""), node.lineno
+                value = getattr(node, "value", None)
+                for keyword in value.keywords if isinstance(value, ast.Call) else ():
+                    if keyword.arg is not None:
+                        yield (target.id, keyword.arg), keyword.lineno
