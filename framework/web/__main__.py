@@ -19,7 +19,10 @@ from framework.web.watch import Outcome
 
 
 def main() -> None:
-    """Serve until the run has ended."""
+    """Serve until the run has ended; the exit status is 2, with the usage on stderr, for other arguments."""
+    if len(sys.argv) != 3:
+        print("usage: python -m framework.web DESCRIPTOR CONTROL (viper run --ui starts it)", file=sys.stderr)
+        sys.exit(2)
     descriptor, control = sys.argv[1:]
     listening = socket.socket(fileno=int(descriptor))
     outcome = Outcome()

@@ -15,15 +15,16 @@ import os
 import sys
 import threading
 import time
+import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from framework.frontends.multilang.connection import Connection, ConnectionCollector, ConnectionLog
 from framework.frontends.multilang.messages import ENDS_ARE_KNOWN, Message
-from framework.model.errors import ProgramError
+from framework.model.errors import LoadError, ProgramError
 from framework.model.importing import import_class
 from framework.operators.components import Bolt, PartitionedSpout
 from framework.operators.components.component import LOGGER_PREFIX, Component
@@ -39,10 +40,46 @@ _SYNC: Message = {"command": "sync"}
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Serve until stdin ends; the exit status is 1 if the component raises and does not survive that."""
+    """Serve until stdin ends; the exit status is 1 if the component raises and does not survive that.
+
+    It is 2, with the usage on stderr, if the arguments name no component.
+    """
+    path, args, kwargs = _parsed(arguments)
     connection = Connection.of_this_process()
-    path, given = arguments[0], json.loads(arguments[1]) if len(arguments) > 1 else {}
-    _serve(import_class(path)(*given.get("args", ()), **given.get("kwargs", {})), connection)
+    try:
+        cls = import_class(path)
+    except LoadError as error:
+        if error.__cause__ is not None:
+            traceback.print_exception(error.__cause__)
+        _refuse(str(error))
+    _serve(cls(*args, **kwargs), connection)
+
+
+_USAGE: Final = """\
+usage: python -m framework.frontends.multilang.serve MODULE.CLASS [ARGUMENTS]
+ARGUMENTS are those of the constructor, as JSON: {"args": [], "kwargs": {}}"""
+
+
+def _parsed(arguments: Sequence[str]) -> tuple[str, list[Any], dict[str, Any]]:
+    """The path of a class, and the arguments of its constructor, from those of the command."""
+    if len(arguments) not in (1, 2):
+        _refuse(f"expected 1 or 2 arguments, found {len(arguments)}")
+    text = arguments[1] if len(arguments) == 2 else "{}"
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        _refuse(f"ARGUMENTS are no JSON: {error}: found {text!r}")
+    if not isinstance(found, dict) or found.keys() - {"args", "kwargs"}:
+        _refuse(f"ARGUMENTS must be an object with args and kwargs only: found {text!r}")
+    args, kwargs = found.get("args", []), found.get("kwargs", {})
+    if not (isinstance(args, list) and isinstance(kwargs, dict)):
+        _refuse(f"args must be a list, and kwargs an object: found {text!r}")
+    return arguments[0], args, kwargs
+
+
+def _refuse(mistake: str) -> NoReturn:
+    print(f"{mistake}\n{_USAGE}", file=sys.stderr)
+    sys.exit(2)
 
 
 def serve(component: Component) -> NoReturn:
