@@ -121,8 +121,10 @@ def run(
         },
         resume,
     )
+    from framework.recording import time_of
+
     options = {
-        **_time_of(replay),
+        **time_of(_path(replay)),
         **(conf or {}),
         **({} if worker is None else {"viper.worker": worker}),
         **({} if workers is None else {"topology.workers": workers}),
@@ -130,26 +132,23 @@ def run(
     }
     plan, settings, warnings = _planned(topology, options, environment)
     _refuse_unguarded(plan, settings)
-    from framework.runtime import run as run_plan
+    from framework.runtime import Run, RunOptions
 
     with _logging_somewhere(), _listed(plan.topology.name, _path(control)):
         for warning in warnings:
             _log.warning("%s: %s", warning.place, warning.message)
-        return run_plan(
-            plan,
-            settings,
+        told = RunOptions(
             duration_s=duration_s,
             max_tuples=max_tuples,
-            stop=stop,
-            on_progress=on_progress,
             record=_path(record),
             replay=_path(replay),
             start=_path(start),
             checkpoints=_path(checkpoints),
             control=_path(control),
-            rename=rename,
+            rename=rename or {},
             resume=resume,
         )
+        return Run(plan, settings, told, stop=stop, on_progress=on_progress).execute()
 
 
 def _is_integer(value: object) -> bool:
@@ -303,16 +302,6 @@ def _checked(topology: Topology, settings: Settings) -> list[Problem]:
         *check_runnable(topology),
         *check_isolation(topology, settings),
     ]
-
-
-def _time_of(replay: str | os.PathLike[str] | None) -> Mapping[str, Any]:
-    """The time of a recording, by which a run that replays it has to go as well."""
-    if replay is None:
-        return {}
-    from framework.recording import Recording
-
-    with Recording(Path(replay)) as recording:
-        return {"viper.time": str(recording.header.time)}
 
 
 def _listed(topology: str, control: Path | None) -> AbstractContextManager[object]:

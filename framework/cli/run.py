@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from framework.model.topology import Topology
     from framework.planning import Plan
     from framework.runtime import Progress, RunReport, StopSignal
+    from framework.runtime.options import RunOptions
     from framework.web.address import Address
 
 
@@ -203,13 +204,15 @@ def run(
     at once.
     """
     from framework.planning import make_plan
+    from framework.recording import time_of
     from framework.runtime.durability.checkpoints.last_run import reason_against_resuming
+    from framework.runtime.options import RunOptions
 
     if resume and (reason := reason_against_resuming(checkpoints, start, rename, max_tuples)):
         raise click.UsageError(reason)
     ctx.meta[TRACEBACKS] |= bool(debug)
     ctx.meta[AS_JSON] = log_format == LogForm.JSON
-    choices = changed(choices, options={**_time_of(replay), **choices.options})
+    choices = changed(choices, options={**time_of(replay), **choices.options})
     choices = choices.also(_as_options(debug=debug, **shortcuts))
     trace = Trace(wanted, trace_limit)
     with ExitStack() as stack:
@@ -231,16 +234,18 @@ def run(
             LogForm(log_format),
             quiet,
             view,
-            duration_s=duration_s if duration_s is not None and duration_s > 0 else None,
-            max_tuples=max_tuples,
-            record=record,
-            replay=replay,
-            inactive=inactive,
-            start=start,
-            rename=rename,
-            checkpoints=checkpoints,
-            resume=resume,
-            control=control,
+            RunOptions(
+                duration_s=duration_s if duration_s is not None and duration_s > 0 else None,
+                max_tuples=max_tuples,
+                record=record,
+                replay=replay,
+                inactive=inactive,
+                start=start,
+                rename=rename,
+                checkpoints=checkpoints,
+                resume=resume,
+                control=control,
+            ),
         )
     if not quiet:
         note("\n".join(summary_lines(done)))
@@ -250,16 +255,6 @@ def run(
         file.write(report_json(done))
     is_whole = done.drained and not (done.lost or done.again)
     ctx.exit(ExitCode.OK if is_whole else ExitCode.FAILED)
-
-
-def _time_of(replay: Path | None) -> Mapping[str, Any]:
-    """The time that a recording's positions are of, which is that of a run that replays it."""
-    if replay is None:
-        return {}
-    from framework.recording import Recording
-
-    with Recording(replay) as recording:
-        return {"viper.time": str(recording.header.time)}
 
 
 def _as_programs(opened: Opened) -> Opened:
@@ -299,9 +294,7 @@ def _watched(
     form: LogForm,
     quiet: bool,
     view: WebView | None,
-    *,
-    control: Path | None,
-    **limits: Any,
+    options: RunOptions,
 ) -> RunReport:
     """Run a plan with its progress and its log on stderr; where it fails, say what it has done so far."""
     from framework.runtime import Run, StopSignal
@@ -312,10 +305,10 @@ def _watched(
     line, stop = ProgressLine(stderr_for_lines(form), animated=animated), StopSignal()
     watch = _Watch(line, stop, click.get_current_context())
     log = logging_to_stderr(levels, line.giving_way, form, limits_of(settings))
-    found = registered(plan.topology.name, control)
+    found = registered(plan.topology.name, options.control)
     with line.sharing(), log, debugger_on_terminal(line.hidden), active_by_signals(stop), found as folder:
         told = None if quiet else watch.show
-        running = Run(plan, settings, stop=stop, on_progress=told, control=folder, **limits)
+        running = Run(plan, settings, changed(options, control=folder), stop=stop, on_progress=told)
         watch.table = LiveTable(running.look) if animated else None
         try:
             with view.beside(folder) if view is not None else nullcontext():

@@ -3,7 +3,7 @@
 from framework.model.errors import RecordingError
 from framework.recording.ancestry import Hop, line_of_descent
 from framework.recording.header import Header
-from framework.recording.reading import Recorded, Recording
+from framework.recording.reading import Recorded, Recording, time_of
 from framework.recording.replay import RecordedInput, ReplaySource, check_replayable, replay_ticks
 from framework.recording.spout import RecordedSpout
 from framework.recording.timeline import ReplayTicks, ScaleChange, Tick, TickKind, append_change
@@ -33,4 +33,5 @@ __all__ = [
     "check_replayable",
     "line_of_descent",
     "replay_ticks",
+    "time_of",
 ]

@@ -6,8 +6,9 @@ import heapq
 import os
 import pickle
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
+from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
@@ -180,3 +181,15 @@ class Recording:
                 f"in the run, from {', '.join(self.header.import_paths) or 'the installed packages'}"
             ) from error
         return rows
+
+
+def time_of(recording: Path | None) -> Mapping[str, Any]:
+    """The configuration of the time of a recording, which is that of a run that replays it; empty for None.
+
+    Raises:
+        RecordingError: it is no recording, or is damaged.
+    """
+    if recording is None:
+        return {}
+    with Recording(recording) as read:
+        return {"viper.time": str(read.header.time)}

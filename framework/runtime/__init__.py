@@ -4,7 +4,7 @@ A room may import the rooms below it, never one above. The order is declared in 
 checked by ``tests/test_house.py``; ``make imports`` draws it.
 
 ============  =======================================================================================
-at_once, run  the public face: a run from its first task to its report
+run, options  the public face: a run from its first task to its report, and all that it can be told
 report        what a run did: progress while it runs, and the report at its end
 leading       what the leading process does beside the run: begins it, looks at it, takes commands
 workers       this process or worker processes: started, led through a run, replaced when they die
@@ -24,6 +24,7 @@ from framework.runtime.coordination.stop import StopReason, StopSignal
 from framework.runtime.observation.counters import TaskCounters
 from framework.runtime.observation.incidents import Incident
 from framework.runtime.observation.statistics import RunStatistics
+from framework.runtime.options import RunOptions
 from framework.runtime.report import Progress, RunReport
 from framework.runtime.run import Run, run
 
@@ -31,6 +32,7 @@ __all__ = [
     "Incident",
     "Progress",
     "Run",
+    "RunOptions",
     "RunReport",
     "RunStatistics",
     "StopReason",

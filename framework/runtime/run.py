@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 from weakref import WeakMethod
 
 from framework.model.config import Settings
-from framework.model.errors import CheckpointError, SuspendError, ViperError, first_of, with_notes
+from framework.model.errors import SuspendError, ViperError, first_of, with_notes
 from framework.model.importing import importable
 from framework.model.tracebacks import let_go_of_frames
 from framework.planning import Plan
@@ -22,15 +21,13 @@ from framework.runtime.coordination.scale_journal import ScaleJournal
 from framework.runtime.coordination.scaling import Asked, Scaling, counts_of
 from framework.runtime.coordination.signals import draining_by_signals
 from framework.runtime.coordination.stop import StopReason, StopSignal
-from framework.runtime.durability.checkpoints import folder_locked, folder_of
+from framework.runtime.durability.checkpoints import folder_locked
 from framework.runtime.durability.checkpoints.fingerprints import Fingerprints, fingerprints_of
-from framework.runtime.durability.checkpoints.folder import MANIFEST
 from framework.runtime.durability.checkpoints.going_on import check_checkpoints
 from framework.runtime.durability.checkpoints.last_run import (
     LastRun,
     note_begun,
     note_ended,
-    reason_against_resuming,
     resumption,
 )
 from framework.runtime.durability.checkpoints.targets import with_run
@@ -60,6 +57,7 @@ from framework.runtime.observation.statistics import (
     RunStatistics,
     Written,
 )
+from framework.runtime.options import RunOptions
 from framework.runtime.report import Progress, RunReport, run_report
 from framework.runtime.workers.going_back import Attempts, GoneBackError, quota_left
 from framework.runtime.workers.group import WorkerGroup
@@ -87,27 +85,12 @@ class Run:
     """One execution of a plan.
 
     Args:
-        plan: what to run.
+        plan: to be run.
         settings: the configuration it was planned with.
-        duration_s: seconds after which it drains; None runs until the spouts have ended.
-        max_tuples: tuples after which all spouts stop, or a little later where one emits several at once.
+        options: all else that it is told.
         stop: asks for a drain from outside.
         on_progress: called about ten times a second from a thread of its own, from when components are made,
-            and once at the end from the thread of `execute`. What it raises ends the run.
-        record: a file to write down everything in that was emitted.
-        replay: such a file, to be the input instead of the spouts.
-        inactive: whether the spouts are left alone until `activate`.
-        start: the report of another run, as ``viper run --report`` writes it: its spouts, which must be
-            partitioned, go on where they had stopped there. Or a checkpoint, or a folder of checkpoints, of
-            which it is the last: then bolts go on as well.
-        checkpoints: the folder for the checkpoints of this run; None for that of `start`, if that is one.
-        control: a folder by which other processes find the run to drain or scale it (``viper stop``, ``viper
-            scale``); that of its checkpoints does as well.
-        rename: new names by old ones, of components and of states (``component.state``) in the checkpoint
-            `start`.
-        resume: whether the run goes on where the last one in the folder `checkpoints` was: from its last
-            checkpoint, or from its beginning where it has written none. One that has come to its end leaves
-            nothing to run. What drains other runs before their input has ended suspends this one.
+            and once at the end from the thread of `execute`. An exception in it ends the run.
 
     Raises:
         CheckpointError: no checkpoint can be made of this topology, or while it replays a recording; or acks
@@ -119,59 +102,33 @@ class Run:
         self,
         plan: Plan,
         settings: Settings,
+        options: RunOptions | None = None,
         *,
-        duration_s: float | None = None,
-        max_tuples: int | None = None,
         stop: StopSignal | None = None,
         on_progress: Callable[[Progress], None] | None = None,
-        record: Path | None = None,
-        replay: Path | None = None,
-        inactive: bool = False,
-        start: Path | None = None,
-        checkpoints: Path | None = None,
-        control: Path | None = None,
-        rename: Mapping[str, str] | None = None,
-        resume: bool = False,
     ) -> None:
-        against = reason_against_resuming(checkpoints, start, rename or {}, max_tuples) if resume else None
-        if against is not None:
-            raise CheckpointError(against)
-        if checkpoints is not None and (checkpoints / MANIFEST).exists():
-            raise CheckpointError(
-                f"{checkpoints} is a checkpoint: expected the folder that holds it, {folder_of(checkpoints)} "
-                "(--checkpoints)"
-            )
+        options = (options or RunOptions()).checked()
         self._original = self._plan = plan
         """`_original` is as it was given, and `_plan` goes on somewhere."""
-        self._start = start
-        self._resumes = resume
+        self._options = options
+        self._start, self._rename = options.start, dict(options.rename)
         self._has_begun = False
         """True if a run had begun where this one does; its sinks may have applied rows of this one."""
-        self._rename = dict(rename or {})
-        if self._rename and (start is None or not start.is_dir()):
-            raise CheckpointError(
-                f"{', '.join(self._rename)} cannot be renamed: only what a checkpoint holds has another name "
-                "(--from CHECKPOINT --rename old=new)"
-            )
-        if checkpoints is None and start is not None and start.is_dir():
-            checkpoints = folder_of(start)
-        made = checkpoints is not None
-        check_checkpoints(plan, made=made, records=record is not None, replays=replay is not None)
-        self._folder = checkpoints
+        self._folder = checkpoints = options.checkpoints
+        records, replays = options.record is not None, options.replay is not None
+        check_checkpoints(plan, made=checkpoints is not None, records=records, replays=replays)
         self._describing = Describing(plan, settings, checkpoints)
-        self._control = None if control == checkpoints else control
+        self._control = None if options.control == checkpoints else options.control
         self._checkpointing: Checkpointing | None = None
         self._settings = settings
         self._stop = stop or StopSignal()
-        if resume:
+        if options.resume:
             self._stop.suspend_for_ends()
-        self._record = record
-        self._replay = replay
-        if inactive:
+        if options.inactive:
             self._stop.deactivate()
-        self._limits = Limits(self._stop, duration_s, max_tuples)
+        self._limits = Limits(self._stop, options.duration_s, options.max_tuples)
         self._watching = Watching(self._limits, self._stop, on_progress)
-        self._attempts = Attempts(settings, gives_up_nothing=resume)
+        self._attempts = Attempts(settings, gives_up_nothing=options.resume)
         self._workers: WorkerGroup | None = None
         self._network: Network | None = None
         self._memory: StateMemory | None = None
@@ -222,11 +179,11 @@ class Run:
         with (
             importable(self._plan.topology.import_paths),
             draining_by_signals(self._stop),
-            recording_paths(self._plan, self._record, self._replay) as recording,
+            recording_paths(self._plan, self._options.record, self._options.replay) as recording,
             folder_locked(self._folder),
             folder_locked(self._control),
         ):
-            if self._resumes and (ended := self._resume()) is not None:
+            if self._options.resume and (ended := self._resume()) is not None:
                 return self._nothing_left(ended)
             self._set_out()
             self._journal.record_to(recording.folder)
@@ -241,7 +198,7 @@ class Run:
                             commanded(self._stop, self._scaling, *found_by),
                             handing_over(self._plan, self._settings, *agreeing),
                             self._controlling.going_on(),
-                            self._rebalancing.going_on(by_itself=self._replay is None),
+                            self._rebalancing.going_on(by_itself=self._options.replay is None),
                         ):
                             return self._executed(recording)
                     except GoneBackError as error:
@@ -283,7 +240,7 @@ class Run:
     def _set_out(self) -> None:
         """Find where the run begins, or goes back to, and load what was remembered there."""
         asked = self._original, self._settings, self._start, self._rename
-        replays, went_back = self._replay is not None, self._attempts.went_back > 0
+        replays, went_back = self._options.replay is not None, self._attempts.went_back > 0
         if self._fingerprints is None and self._folder is not None:
             self._fingerprints = fingerprints_of(self._original, self._settings)
         fingerprints = self._fingerprints or {}
@@ -308,12 +265,13 @@ class Run:
             self._plan = with_run(self._plan, self._checkpointing.alike)
         if not went_back:
             self._changes = found.changes
-        self._sources = found.sources if self._replay is None else {}  # which stands in for the spouts
+        # A recording stands in for the spouts.
+        self._sources = found.sources if self._options.replay is None else {}
 
     @contextlib.contextmanager
     def _accompanied(self) -> Iterator[None]:
         """For as long as the block runs, what runs beside the spouts runs, and they are told of it."""
-        if self._replay is not None:
+        if self._options.replay is not None:
             yield
             return
         with accompanied(self._plan, self._stop) as plan:
@@ -529,15 +487,13 @@ class Run:
         return self._checkpointing.write(workers.saved())
 
 
-def _executed(make: Callable[P, Run]) -> Callable[P, RunReport]:
-    """A function with the arguments of a run, which executes it."""
-
-    @functools.wraps(make, assigned=())
-    def run(*args: P.args, **kwargs: P.kwargs) -> RunReport:
-        """Run a plan to its end; arguments and errors as in `Run`."""
-        return make(*args, **kwargs).execute()
-
-    return run
-
-
-run = _executed(Run)
+def run(
+    plan: Plan,
+    settings: Settings,
+    *,
+    stop: StopSignal | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    **options: Any,
+) -> RunReport:
+    """Run a plan to its end; `options` are the fields of `RunOptions`, all else and errors as in `Run`."""
+    return Run(plan, settings, RunOptions(**options), stop=stop, on_progress=on_progress).execute()

@@ -10,7 +10,7 @@ from typing import Any
 from framework.model.errors import TopologyError
 from framework.model.topology import Role, Topology
 from framework.planning.scaling import MOST
-from framework.runtime import Run, RunReport
+from framework.runtime import Run, RunOptions, RunReport
 from framework.testing.preparing import planned, settled
 from tests.kills.scaling import scaled
 from tests.kills.shapes import MOST_SCALED
@@ -33,6 +33,6 @@ def growing(topology: Topology, options: Mapping[str, Any]) -> Topology:
 
 def run_scaled(topology: Topology, options: Mapping[str, Any], seed: int, duration_s: float) -> RunReport:
     """Run a topology, and give its bolts other tasks as long as it goes on; the seed says how many."""
-    run = Run(*planned(topology, options), duration_s=duration_s)
+    run = Run(*planned(topology, options), RunOptions(duration_s=duration_s))
     with scaled(run, seed):
         return run.execute()

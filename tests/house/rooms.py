@@ -43,7 +43,7 @@ ORDERS: Mapping[str, Rows] = {
         ("workers",),
         ("execution",),
         ("report", "tasks"),
-        ("coordination", "exchange", "registry"),
+        ("coordination", "exchange", "options", "registry"),
         ("durability", "order", "rebalancing"),
         ("observation",),
     ),

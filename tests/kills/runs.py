@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from framework.model.errors import ViperError
-from framework.runtime import Run, RunReport
+from framework.runtime import Run, RunOptions, RunReport
 from framework.runtime.coordination import cut_leader, reconfiguring
 from framework.runtime.coordination.stop import StopReason
 from tests import shared_memory
@@ -105,7 +105,7 @@ def run_of(
         return Run(plan, settings)
     kept = folder / "checkpoints"
     start = kept if any(kept.glob("checkpoint-*")) else None
-    return Run(plan, settings, checkpoints=kept, start=start)
+    return Run(plan, settings, RunOptions(checkpoints=kept, start=start))
 
 
 def outputs(folder: Path) -> Outputs:

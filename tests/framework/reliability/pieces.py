@@ -9,7 +9,7 @@ from typing import Any
 from framework import Bolt, Spout, TopologyBuilder
 from framework.model.config import resolve
 from framework.planning import make_plan
-from framework.runtime import Run, RunReport
+from framework.runtime import Run, RunOptions, RunReport
 from tests.framework.runtime.pieces import bolt, run_built, spout
 
 SMALL: dict[str, Any] = {"viper__jumbo__size": 1, "viper__slice__tuples": 1, "viper__scheduling": "random"}
@@ -95,4 +95,6 @@ def prepared(builder: TopologyBuilder, limits: dict[str, Any] | None = None, **o
     named = {key.replace("__", "."): value for key, value in {"viper__worker": "inline", **options}.items()}
     settings, problems = resolve(topology, options=named)
     assert not problems, problems
-    return Run(make_plan(topology, settings), settings, **(limits or {}))
+    told = dict(limits or {})
+    stop = told.pop("stop", None)
+    return Run(make_plan(topology, settings), settings, RunOptions(**told), stop=stop)

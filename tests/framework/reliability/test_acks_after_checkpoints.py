@@ -21,7 +21,7 @@ import pytest
 from framework import SeekableSpout, Spout, TopologyBuilder
 from framework.model.errors import CheckpointError, ComponentError
 from framework.operators.sinks import CollectingSink
-from framework.runtime import Run
+from framework.runtime import Run, RunOptions
 from framework.runtime.coordination.stop import StopReason
 from framework.runtime.durability.checkpoints import CheckpointFolder
 from tests.framework.reliability.brokers import FromBroker, Remember, acked
@@ -180,7 +180,7 @@ class TestOneRun:
         builder.set_spout("source", source, kwargs={"folder": str(folder), "count": count})
         builder.set_bolt("remember", Remember).fields_grouping("source", "message")
         builder.set_bolt("sink", CollectingSink).global_grouping("remember")
-        return Run(*plan_of(builder, **options), checkpoints=folder / "checkpoints")
+        return Run(*plan_of(builder, **options), RunOptions(checkpoints=folder / "checkpoints"))
 
     @every_kind
     def test_acks_that_wait_are_given_at_the_end(self, tmp_path: Path, workers: Workers) -> None:

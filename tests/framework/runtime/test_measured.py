@@ -11,7 +11,7 @@ import pytest
 
 from framework import BatchBolt, Bolt, Rows, Spout, Stream, TopologyBuilder
 from framework.operators.sinks import CountingSink
-from framework.runtime import Run, RunReport, StopReason, StopSignal
+from framework.runtime import Run, RunOptions, RunReport, StopReason, StopSignal
 from framework.runtime.observation import MeasuredTask
 from framework.runtime.observation.counters import CostCounters, StreamCounters, TaskCounters
 from framework.runtime.observation.statistics import ExecutorStatistics, SourceStatistics
@@ -250,7 +250,7 @@ def test_all_of_it_is_known_while_the_run_goes_on(workers: Workers) -> None:
     builder.set_bolt("forward", Forward, 2).shuffle_grouping("source")
     builder.set_bolt("sink", CountingSink).global_grouping("forward")
     stop = StopSignal()
-    run = Run(*plan_of(builder, **workers.options), stop=stop, duration_s=120)
+    run = Run(*plan_of(builder, **workers.options), RunOptions(duration_s=120), stop=stop)
     looking = Looking(run, stop)
     with looking:
         report = run.execute()
@@ -343,7 +343,7 @@ def test_tasks_that_come_and_go_are_counted_while_they_work(workers: Workers, tm
     changes = [[100, "pieces", 4], [300, "pieces", 1]]
     options = {"control": str(tmp_path), "changes": changes}
     plan, settings = plan_of(built_to_scale(), **workers.options, **options)
-    report = Run(plan, settings, control=tmp_path).execute()
+    report = Run(plan, settings, RunOptions(control=tmp_path)).execute()
     pieces = tasks_of(report, "pieces")
     assert [task.index for task in pieces] == [0, 1, 2, 3]
     assert sum(task.tuples_in for task in pieces) == report.components["source"].emitted == 600

@@ -16,7 +16,7 @@ from framework import Bolt, Spout, TopologyBuilder, run
 from framework.model.errors import CheckpointError, ComponentError, TopologyError
 from framework.model.tracebacks import of_user_code
 from framework.operators.sinks import CollectingSink
-from framework.runtime import Run, StopReason, StopSignal
+from framework.runtime import Run, RunOptions, StopReason, StopSignal
 from framework.runtime.tasks.task import Task
 from framework.testing import BoltHarness, TopologyHarness, run_bolt
 from tests.determinism.comparing import unwatched
@@ -227,7 +227,7 @@ def recorded_and_replayed(folder: Path, options: dict[str, Any]) -> object:
 
 def suspended_and_resumed(folder: Path, options: dict[str, Any]) -> object:
     spout = Suspending(4, 40, 1, os.getpid(), 10)
-    first = Run(*plan_of(built(spout, 2, 2), **options), checkpoints=folder / "checkpoints")
+    first = Run(*plan_of(built(spout, 2, 2), **options), RunOptions(checkpoints=folder / "checkpoints"))
     with suspending(first):
         report = first.execute()
     assert report.reason is StopReason.SUSPENDED

@@ -14,6 +14,7 @@ import pytest
 from framework import Bolt, Spout, TopologyBuilder
 from framework.operators.sinks import CollectingSink
 from framework.runtime import StopReason, StopSignal
+from framework.runtime.options import RunOptions
 from framework.runtime.run import Run
 from framework.web.app import RunApp
 from framework.web.watch import RunWatch
@@ -63,7 +64,7 @@ def going_on(folder: Path, **options: Any) -> Iterator[Run]:
     """A run that has processed all there is, and goes on until the block ends."""
     plan, settings = plan_of(built(), **options)
     stop = StopSignal()
-    running = Run(plan, settings, stop=stop, control=folder)
+    running = Run(plan, settings, RunOptions(control=folder), stop=stop)
     thread = threading.Thread(target=running.execute)
     thread.start()
     try:

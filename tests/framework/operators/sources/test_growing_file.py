@@ -14,7 +14,7 @@ from framework.model.errors import CheckpointError, ComponentError, SourceError,
 from framework.operators.components import Block
 from framework.operators.sinks import CollectingSink
 from framework.operators.sources import CsvSource, FileSource, JsonLinesSource, ParquetSource, TextSource
-from framework.runtime import Run, RunReport
+from framework.runtime import Run, RunOptions, RunReport
 from framework.runtime.durability.checkpoints import CheckpointFolder
 from tests.framework.runtime.durability.checkpoints.suspended import SIGNAL, suspending
 from tests.framework.runtime.pieces import plan_of
@@ -310,7 +310,7 @@ class TestRuns:
         for workers in (INLINE, PROCESSES):
             (tmp_path / MARKER).unlink(missing_ok=True)
             options = {**workers.options, **MORTAL, "marks": str(tmp_path)}
-            run = Run(*plan_of(growing(kind, tmp_path), **options), start=tmp_path / "kept")
+            run = Run(*plan_of(growing(kind, tmp_path), **options), RunOptions(start=tmp_path / "kept"))
             report = run.execute()
             assert report.result("sink") == expected(kind, len(brought))
 
@@ -325,13 +325,14 @@ class TestRuns:
         )
         with pytest.raises(CheckpointError, match=told):
             Run(
-                *plan_of(growing("text", tmp_path), **MORTAL, marks=str(tmp_path)), start=tmp_path / "kept"
+                *plan_of(growing("text", tmp_path), **MORTAL, marks=str(tmp_path)),
+                RunOptions(start=tmp_path / "kept"),
             ).execute()
 
     def suspended(self, folder: Path, kind: str) -> RunReport:
         """A run that is suspended when row 50 comes; the file ends where nobody appends any more."""
         builder = growing(kind, folder, CollectingSink, os.getpid(), 50)
-        run = Run(*plan_of(builder, **MORTAL, marks=str(folder)), checkpoints=folder / "kept")
+        run = Run(*plan_of(builder, **MORTAL, marks=str(folder)), RunOptions(checkpoints=folder / "kept"))
         with suspending(run) as refused:
             report = run.execute()
         assert not refused, refused

@@ -16,7 +16,7 @@ from framework.model.errors import SourceError
 from framework.operators.components import Block
 from framework.operators.sinks import CollectingSink
 from framework.operators.sources import CsvSource, FileSource, JsonLinesSource, ParquetSource
-from framework.runtime import Run
+from framework.runtime import Run, RunOptions
 from tests.framework.runtime.durability.checkpoints.suspended import SIGNAL, suspending
 from tests.framework.runtime.pieces import plan_of, run_built
 from tests.framework.runtime.workers.killed import Mortal, Written
@@ -145,12 +145,12 @@ class TestRuns:
         small = {"viper__slice__tuples": 4, "viper__channel__tuples": 8, "viper__jumbo__size": 4}
         options = {**CALM, **small, "marks": str(tmp_path)}
         builder = built(source(kind, tmp_path / "data"), 2, CollectingSink, os.getpid(), 30)
-        run = Run(*plan_of(builder, **options), checkpoints=tmp_path / "kept")
+        run = Run(*plan_of(builder, **options), RunOptions(checkpoints=tmp_path / "kept"))
         with suspending(run) as refused:
             first = run.execute().result("sink")
         assert not refused and 30 <= len(first) < len(expected)
         again = built(source(kind, tmp_path / "data"), 1)
-        rest = Run(*plan_of(again, **options), start=tmp_path / "kept").execute().result("sink")
+        rest = Run(*plan_of(again, **options), RunOptions(start=tmp_path / "kept")).execute().result("sink")
         assert first + rest == expected
 
 

@@ -11,7 +11,7 @@ import pytest
 from framework import KeyWindow, TopologyBuilder, Tuple
 from framework.operators.sinks import CollectingSink
 from framework.operators.windows.key_state import OpenKeyWindows
-from framework.runtime import Run
+from framework.runtime import Run, RunOptions
 from framework.runtime.coordination.stop import StopReason
 from framework.runtime.durability.checkpoints import CheckpointFolder
 from tests.framework.operators.windows.operators import Keyed, Row, TellWindow
@@ -97,7 +97,7 @@ def test_every_checkpoint_can_be_gone_on_from(workers: Workers, tmp_path: Path) 
     whole = run_built(suspended(Partitions(4, 400, 3), form)).result("sink")
     spout = Suspending(4, 400, 3, os.getpid(), 23, 90)
     options = {**workers.options, "viper__checkpoint__keep": 1000}
-    running = Run(*plan_of(suspended(spout, form, par=2), **options), checkpoints=tmp_path)
+    running = Run(*plan_of(suspended(spout, form, par=2), **options), RunOptions(checkpoints=tmp_path))
     with suspending(running, goes_on=True):
         assert running.execute().result("sink") == whole
     for number in CheckpointFolder(tmp_path).ids:

@@ -12,7 +12,7 @@ from framework import TopologyBuilder, TupleWindow
 from framework.operators.sinks import CollectingSink
 from framework.operators.windows import OpenWindows
 from framework.operators.windows.spec import GAP_MS, LENGTH_COUNT, LENGTH_MS, SLIDE_COUNT, SLIDE_MS
-from framework.runtime import Run
+from framework.runtime import Run, RunOptions
 from framework.runtime.coordination.stop import StopReason
 from framework.runtime.durability.checkpoints import CheckpointFolder
 from tests.framework.operators.windows.windowed import MortalTell, Numbered, Tell
@@ -120,7 +120,7 @@ def test_every_checkpoint_can_be_gone_on_from(seed: int, workers: Workers, tmp_p
     whole = run_built(suspended(Partitions(4, 400, seed), config)).result("sink")
     spout = Suspending(4, 400, seed, os.getpid(), 20 + seed, 90)
     options = {**workers.options, "viper__checkpoint__keep": 1000}
-    running = Run(*plan_of(suspended(spout, config), **options), checkpoints=tmp_path)
+    running = Run(*plan_of(suspended(spout, config), **options), RunOptions(checkpoints=tmp_path))
     with suspending(running, goes_on=True):
         assert running.execute().result("sink") == whole
     for number in CheckpointFolder(tmp_path).ids:

@@ -15,7 +15,7 @@ import pytest
 from framework import Bolt, SeekableSpout, TopologyBuilder, ValueState
 from framework.model.errors import SuspendError, WorkerError
 from framework.operators.sinks import CollectingSink, JsonLinesSink
-from framework.runtime import Progress, Run, RunReport
+from framework.runtime import Progress, Run, RunOptions, RunReport
 from framework.runtime.coordination.stop import StopReason
 from framework.runtime.workers.handle import Phase, WorkerHandle
 from tests.framework.runtime.durability.checkpoints.suspended import SIGNAL, heard, suspending
@@ -259,7 +259,7 @@ def summed(
     """Run it in three processes; it is suspended if the leader is this process."""
     options = {**PROCESSES.options, "viper__recovery": recovery, "marks": str(folder), **options}
     plan, settings = plan_of(summing(folder, leader), **options)
-    made = Run(plan, settings, **(limits or {}))
+    made = Run(plan, settings, RunOptions(**(limits or {})))
     with suspending(made) as refused:
         report = made.execute()
     assert refused == [] and (report.reason is StopReason.SUSPENDED) is bool(leader)

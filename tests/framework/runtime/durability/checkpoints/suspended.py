@@ -16,7 +16,7 @@ from framework import Bolt, TopologyBuilder
 from framework.model.errors import SuspendError
 from framework.operators.components import Block
 from framework.operators.sinks import CollectingSink
-from framework.runtime import Run, RunReport
+from framework.runtime import Run, RunOptions, RunReport
 from framework.runtime.coordination import cut_leader
 from framework.runtime.coordination.alignment import Alignment, Stage
 from framework.runtime.coordination.stop import StopReason
@@ -202,7 +202,7 @@ def run_suspended(
     builder: TopologyBuilder, checkpoints: Path, start: Path | None = None, **options: Any
 ) -> RunReport:
     """Run what was built until it is suspended, or to its end; options with dots written as ``__``."""
-    run = Run(*plan_of(builder, **options), checkpoints=checkpoints, start=start)
+    run = Run(*plan_of(builder, **options), RunOptions(checkpoints=checkpoints, start=start))
     with suspending(run) as refused:
         report = run.execute()
     assert not refused, refused
@@ -252,7 +252,7 @@ def check_cut_at(
     whole = run_built(built(Partitions(4, 300, 1))).result("sink")
     for time_us in times_us:
         into = folder / str(time_us)
-        run = Run(*plan_of(built(Awaiting(4, 300, 1, os.getpid(), 60, 1000))), checkpoints=into)
+        run = Run(*plan_of(built(Awaiting(4, 300, 1, os.getpid(), 60, 1000))), RunOptions(checkpoints=into))
         with cutting_from(time_us), suspending(run, goes_on=True) as refused:
             assert run.execute().result("sink") == whole, time_us
         assert not refused, refused

@@ -13,7 +13,7 @@ import pytest
 from framework import TopologyBuilder
 from framework.operators.components import Block
 from framework.operators.sinks import CollectingSink
-from framework.runtime import Run
+from framework.runtime import Run, RunOptions
 from framework.runtime.coordination import alignment as module
 from framework.runtime.coordination.alignment import QUIET_S, QUIET_TURNS, Alignment, SourceAlignment, Stage
 from framework.runtime.coordination.stop import StopReason
@@ -178,7 +178,9 @@ def test_a_source_that_stands_still_before_that_time_is_named_and_the_run_goes_o
     whole = run_built(built(Suspending(4, 600, 2), 1, 1)).result("sink")
     gate = tmp_path / "gate"
     builder = built(Halting(600, 2, os.getpid(), 100, str(gate)), 2, 1)
-    run = Run(*plan_of(builder, viper__checkpoint__timeout__secs=0.3), checkpoints=tmp_path / "folder")
+    run = Run(
+        *plan_of(builder, viper__checkpoint__timeout__secs=0.3), RunOptions(checkpoints=tmp_path / "folder")
+    )
     with suspending(run) as refused:
         opener = Thread(target=_open_when_refused, args=(refused, gate))
         opener.start()
@@ -212,7 +214,7 @@ def test_a_last_tick_that_waits_for_others_prevents_it(tmp_path: Path) -> None:
     sink = builder.set_bolt("sink", CollectingSink)
     sink.global_grouping("twice")
     sink.global_grouping("clock")
-    run = Run(*plan_of(builder), checkpoints=tmp_path)
+    run = Run(*plan_of(builder), RunOptions(checkpoints=tmp_path))
     with suspending(run) as refused:
         report = run.execute()
     assert report.reason is StopReason.EXHAUSTED
@@ -236,7 +238,7 @@ def test_a_run_whose_source_stands_still_is_suspended(tmp_path: Path) -> None:
     builder = TopologyBuilder()
     builder.set_spout("source", Idle(1))
     builder.set_bolt("rows", CollectingSink).global_grouping("source")
-    run = Run(*plan_of(builder), checkpoints=tmp_path)
+    run = Run(*plan_of(builder), RunOptions(checkpoints=tmp_path))
     done = []
 
     def suspend() -> None:
@@ -285,7 +287,7 @@ def test_a_source_without_room_says_how_far_it_is(tmp_path: Path, goes_on: bool)
     builder = built(Behind(2, 600, 2, os.getpid(), 40), 2, 2)
     tiny = {"viper__channel__tuples": 4, "viper__channel__jumbos": 1, "viper__jumbo__size": 2}
     times = {"viper__checkpoint__timeout__secs": 5, "viper__poll__pause__max__ms": 1}
-    run = Run(*plan_of(builder, **times, **tiny), checkpoints=tmp_path)
+    run = Run(*plan_of(builder, **times, **tiny), RunOptions(checkpoints=tmp_path))
     with suspending(run, goes_on=goes_on) as refused:
         report = run.execute()
     assert not refused and report.checkpoints == 1 and report.checkpoint is not None

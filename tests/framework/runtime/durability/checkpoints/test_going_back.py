@@ -21,7 +21,7 @@ from framework import Bolt, TopologyBuilder, ValueState
 from framework.model.errors import CheckpointError, ComponentError, WorkerError
 from framework.operators.components import Block
 from framework.operators.sinks import CollectingSink, JsonLinesSink, SqliteSink
-from framework.runtime import Run, RunReport, run
+from framework.runtime import Run, RunOptions, RunReport, run
 from framework.runtime.coordination.stop import StopReason, StopSignal
 from framework.runtime.durability.checkpoints.last_run import FILE
 from framework.runtime.execution.assembly.network import Network
@@ -101,7 +101,9 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Any], bytes]:
 def run_killed(folder: Path, seed: int, at: int, every: int, **options: Any) -> RunReport:
     """A run with killed workers that makes checkpoints every so many rows."""
     builder = built(folder, Source(4, COUNT, 1, os.getpid(), at, every))
-    made = Run(*planned(builder, folder, seed, **{**NEAR, **options}), checkpoints=folder / "kept")
+    made = Run(
+        *planned(builder, folder, seed, **{**NEAR, **options}), RunOptions(checkpoints=folder / "kept")
+    )
     with suspending(made, goes_on=True):
         return made.execute()
 
@@ -128,7 +130,7 @@ def test_it_goes_back_before_it_runs_and_when_its_tasks_have_ended(
     """Values live in worker 2 alone; at the end, others may have applied and finished what comes again."""
     builder = built(tmp_path, Source(4, COUNT, 1), 1, 1)
     options = {**NEAR, "viper__placement": SPREAD, "kills": 0}
-    made = Run(*planned(builder, tmp_path, 0, **options), checkpoints=tmp_path / "kept")
+    made = Run(*planned(builder, tmp_path, 0, **options), RunOptions(checkpoints=tmp_path / "kept"))
     with killing(phase, lambda worker: worker.number == 2 and made._attempts.went_back == 0) as dead:
         report = made.execute()
     assert dead == [2] and report.statistics.repeats.went_back == 1
@@ -175,8 +177,7 @@ def run_doomed(folder: Path, *, behind: bool, max_tuples: int | None = None, **o
     chosen = {"kept": str(folder / "kept"), "dies__behind": behind, "viper__placement": SPREAD, "kills": 0}
     made = Run(
         *planned(builder, folder, 0, **{**NEAR, **chosen, **options}),
-        checkpoints=folder / "kept",
-        max_tuples=max_tuples,
+        RunOptions(checkpoints=folder / "kept", max_tuples=max_tuples),
     )
     with suspending(made, goes_on=True, margin_s=0.00005):
         report = made.execute()
@@ -246,7 +247,7 @@ def run_replaced(folder: Path, dies: str, *, behind: bool, **arguments: Any) -> 
     )
     options = {"kept": str(folder / "kept"), "dies__behind": behind, "viper__placement": SPREAD, "kills": 0}
     chosen = {**NEAR, **options, "viper__recovery": "best"}
-    made = Run(*planned(builder, folder, 0, **chosen), checkpoints=folder / "kept", **arguments)
+    made = Run(*planned(builder, folder, 0, **chosen), RunOptions(checkpoints=folder / "kept", **arguments))
     with suspending(made, goes_on=True, margin_s=0.00005):
         report = made.execute()
     assert (folder / "marks" / "doomed").exists()
@@ -282,7 +283,7 @@ def test_a_run_that_has_ended_without_what_it_lost_is_not_whole(tmp_path: Path) 
     kept = tmp_path / "kept"
     for arguments in ({"resume": True, "checkpoints": kept}, {"start": kept}):
         builder = built(tmp_path, Partitions(4, COUNT, 1), 1, 1, Remember)
-        made = Run(*planned(builder, tmp_path, 0, **CALM), **arguments)  # type: ignore[arg-type]
+        made = Run(*planned(builder, tmp_path, 0, **CALM), RunOptions(**arguments))  # type: ignore[arg-type]
         with pytest.raises(CheckpointError, match="without tuples that it had lost with worker processes"):
             made.execute()
     assert rows(tmp_path) == before and noted(tmp_path) == "incomplete"
@@ -343,7 +344,9 @@ class Doomless(Table):
 def test_the_run_does_not_go_back_for_other_processes(tmp_path: Path, whole: tuple[list[Any], bytes]) -> None:
     builder = built(tmp_path, Source(4, COUNT, 1, os.getpid(), 20, 20), 1, 1, table=Doomless)
     options = {"viper__placement": SPREAD, "kills": 0}
-    made = Run(*planned(builder, tmp_path, 0, **{**NEAR, **options}), checkpoints=tmp_path / "kept")
+    made = Run(
+        *planned(builder, tmp_path, 0, **{**NEAR, **options}), RunOptions(checkpoints=tmp_path / "kept")
+    )
     with suspending(made, goes_on=True):
         report = made.execute()
     repeats = report.statistics.repeats
@@ -378,7 +381,7 @@ class Deadly(Living):
 def test_a_process_that_dies_each_time_ends_the_run(tmp_path: Path) -> None:
     builder = built(tmp_path, Partitions(4, COUNT, 1), 1, 1, Deadly)
     options = {"viper__placement": SPREAD, "kills": 0, "viper__worker__restart__tries": 2}
-    made = Run(*planned(builder, tmp_path, 0, **options), checkpoints=tmp_path / "kept")
+    made = Run(*planned(builder, tmp_path, 0, **options), RunOptions(checkpoints=tmp_path / "kept"))
     memory = weakref.ref(made._memory)
     with pytest.raises(WorkerError, match="does not go back once more, as it has done so 2 times within"):
         made.execute()

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from framework.model.errors import ComponentError, WorkerError
-from framework.runtime import Run, RunReport, run
+from framework.runtime import Run, RunOptions, RunReport, run
 from framework.runtime.coordination.stop import StopReason
 from framework.runtime.durability.checkpoints import CheckpointFolder
 from tests.framework.runtime.durability.checkpoints.mortal import (
@@ -60,7 +60,10 @@ def run_killed(
     builder = built(folder, Source(4, COUNT, 1, os.getpid(), at, every), staged=staged)
     checkpoints = folder / "checkpoints"
     start = checkpoints if any(checkpoints.glob("checkpoint-*")) else None
-    made = Run(*planned(builder, folder, seed, **{**NEAR, **options}), checkpoints=checkpoints, start=start)
+    made = Run(
+        *planned(builder, folder, seed, **{**NEAR, **options}),
+        RunOptions(checkpoints=checkpoints, start=start),
+    )
     with suspending(made, goes_on=every > 0) as refused:
         report = made.execute()
     assert all(re.search("has come to its end|has begun its end", str(error)) for error in refused), refused

@@ -11,7 +11,7 @@ import pytest
 from framework import AggregatingState, Bolt, ListState, MapState, ReducingState, TopologyBuilder
 from framework.model.errors import CheckpointError
 from framework.operators.sinks import CollectingSink, JsonLinesSink
-from framework.runtime import Run, run
+from framework.runtime import Run, RunOptions, run
 from framework.runtime.durability.checkpoints import CheckpointFolder
 from tests.framework.runtime.durability.checkpoints.mortal import Dying, Source, Table, planned, rows
 from tests.framework.runtime.durability.checkpoints.suspended import Awaiting, suspending
@@ -106,7 +106,7 @@ def test_a_run_goes_back_when_their_process_dies(tmp_path: Path) -> None:
     near = {"viper__channel__tuples": 32, "viper__channel__jumbos": 8, "viper__jumbo__size": 4}
     builder = into_files(killed, Mortal, Source(4, COUNT, 1, os.getpid(), 20, 60))
     options = {**near, "kill__among": "all", "kill__bits": 8, "kills": 1}
-    made = Run(*planned(builder, killed, 3, **options), checkpoints=killed / "kept")
+    made = Run(*planned(builder, killed, 3, **options), RunOptions(checkpoints=killed / "kept"))
     with suspending(made, goes_on=True):
         report = made.execute()
     assert report.statistics.repeats.went_back

@@ -14,7 +14,7 @@ from framework import Bolt, ListState, TopologyBuilder, ValueState
 from framework.cli import main
 from framework.model.errors import CheckpointError, ComponentError
 from framework.operators.sinks import CollectingSink, JsonLinesSink, SqliteSink
-from framework.runtime import Run, RunReport
+from framework.runtime import Run, RunOptions, RunReport
 from framework.runtime.durability.state import saving
 from tests.framework.runtime.durability.checkpoints.suspended import Suspending, run_suspended, suspending
 from tests.framework.runtime.partitioned import Partitions
@@ -137,7 +137,7 @@ class TestGoingOn:
         spout = Suspending(4, COUNT, 1, os.getpid(), 3 * COUNT // 4)
         again = built(spout, New, "source", ("tally", "two"))
         names = {**NAMES, **STATES}
-        run = Run(*plan_of(again), checkpoints=tmp_path, start=checkpoint(kept), rename=names)
+        run = Run(*plan_of(again), RunOptions(checkpoints=tmp_path, start=checkpoint(kept), rename=names))
         with suspending(run) as refused:
             second = run.execute()
         assert not refused

@@ -20,7 +20,7 @@ from framework.cli.exit_codes import ExitCode
 from framework.model.errors import CheckpointError, ComponentError, SuspendError
 from framework.operators.components import Block
 from framework.operators.sinks import CountingSink, SqliteSink, TransactionalSink
-from framework.runtime import Run, RunReport, StopReason, StopSignal
+from framework.runtime import Run, RunOptions, RunReport, StopReason, StopSignal, run
 from framework.runtime.coordination.alignment import Alignment
 from framework.runtime.durability.checkpoints import CheckpointFolder, locked
 from framework.runtime.durability.checkpoints.control import ask
@@ -65,7 +65,7 @@ def resumed(
     Asking.asked = staticmethod(asked or (lambda: stop.request(StopReason.INTERRUPTED)))
     plan, settings = plan_of(builder or built(Asking(at), tmp_path / "out"), **(options or {}))
     arguments = {"resume": True, "checkpoints": tmp_path / "kept", **arguments}
-    return Run(plan, settings, **arguments).execute()
+    return run(plan, settings, **arguments)
 
 
 @pytest.fixture
@@ -239,7 +239,7 @@ def test_the_folder_of_another_topology_is_refused(tmp_path: Path) -> None:
     plan, settings = plan_of(other)
     resumed(tmp_path, 50)
     with pytest.raises(CheckpointError, match=r"component '.*' is missing"):
-        Run(plan, settings, checkpoints=tmp_path / "kept", resume=True).execute()
+        Run(plan, settings, RunOptions(checkpoints=tmp_path / "kept", resume=True)).execute()
     resumed(tmp_path)
     path = tmp_path / "kept" / FILE
     told = json.loads(path.read_text(encoding="utf-8"))

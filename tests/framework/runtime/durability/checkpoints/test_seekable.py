@@ -13,7 +13,7 @@ import pytest
 from framework import SeekableSpout, Spout, TopologyBuilder
 from framework.model.errors import CheckpointError
 from framework.operators.sinks import CollectingSink
-from framework.runtime import Run, RunReport
+from framework.runtime import Run, RunOptions, RunReport
 from framework.runtime.coordination.stop import StopReason
 from framework.runtime.durability.checkpoints import CheckpointFolder
 from framework.runtime.execution.assembly import task_factory
@@ -261,7 +261,7 @@ def suspended_again_and_again(folder: Path, kind: type[Counting], workers: Worke
     reason, start, seed = StopReason.SUSPENDED, None, 0
     while reason is StopReason.SUSPENDED:
         builder = built(kind, os.getpid() if seed < 3 else 0, 1 + seed % 3)
-        run = Run(*plan_of(builder, **workers.options), checkpoints=folder, start=start)
+        run = Run(*plan_of(builder, **workers.options), RunOptions(checkpoints=folder, start=start))
         with suspending(run) as refused:
             report = run.execute()
         assert all("has come to its end" in str(error) for error in refused), refused
@@ -351,7 +351,7 @@ class Forgetful(Spout):
 
 def refused(builder: TopologyBuilder, folder: Path, start: Path | None = None, **options: Any) -> str:
     with pytest.raises(CheckpointError) as found:
-        Run(*plan_of(builder, **options), checkpoints=folder, start=start).execute()
+        Run(*plan_of(builder, **options), RunOptions(checkpoints=folder, start=start)).execute()
     return str(found.value)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from framework.model.errors import SuspendError
-from framework.runtime import Run
+from framework.runtime import Run, RunOptions
 from framework.runtime.coordination.alignment import Stage
 from framework.runtime.coordination.stop import StopReason
 from framework.runtime.durability.checkpoints import CheckpointFolder
@@ -68,7 +68,7 @@ def test_on_every_kind_of_worker(tmp_path: Path, workers: Workers) -> None:
 def test_a_checkpoint_that_is_asked_for_behind_it_does_not_let_the_run_go_on(tmp_path: Path) -> None:
     """As one that is due by its interval, when the tasks have not seen as yet that the run is to end."""
     spout = Suspending(4, COUNT, 3, os.getpid(), 200)
-    run = Run(*plan_of(built(spout, 2, 2)), checkpoints=tmp_path)
+    run = Run(*plan_of(built(spout, 2, 2)), RunOptions(checkpoints=tmp_path))
     assert run._network is not None
     alignment = run._network.alignment
     with suspending(run):

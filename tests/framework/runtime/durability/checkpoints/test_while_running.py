@@ -20,7 +20,7 @@ import pytest
 from framework import TopologyBuilder
 from framework.operators.components import Block
 from framework.operators.sinks import CollectingSink
-from framework.runtime import Run, RunReport
+from framework.runtime import Run, RunOptions, RunReport
 from framework.runtime.coordination.cut_leader import CutLeader, Margin
 from framework.runtime.coordination.cut_record import CutRecord
 from framework.runtime.coordination.stop import StopReason
@@ -50,7 +50,7 @@ def run_with_checkpoints(
 ) -> RunReport:
     """Run what was built to its end, with a checkpoint whenever the spout asks for one; `margin_s` as of
     `suspending`."""
-    run = Run(*plan_of(builder, **{**workers.options, **KEEP, **options}), checkpoints=folder)
+    run = Run(*plan_of(builder, **{**workers.options, **KEEP, **options}), RunOptions(checkpoints=folder))
     with suspending(run, goes_on=True, margin_s=margin_s) as refused:
         report = run.execute()
     assert report.reason is StopReason.EXHAUSTED
@@ -199,7 +199,9 @@ def test_a_source_that_stands_still_before_the_cut_is_named(tmp_path: Path) -> N
     whole = run_built(built(Suspending(4, COUNT, 2), 1, 1)).result("sink")
     gate = tmp_path / "gate"
     builder = built(Halting(COUNT, 2, os.getpid(), 100, str(gate)), 2, 1)
-    run = Run(*plan_of(builder, viper__checkpoint__timeout__secs=0.3), checkpoints=tmp_path / "folder")
+    run = Run(
+        *plan_of(builder, viper__checkpoint__timeout__secs=0.3), RunOptions(checkpoints=tmp_path / "folder")
+    )
     with suspending(run, goes_on=True) as refused:
         opener = Thread(target=_open_when_refused, args=(refused, gate))
         opener.start()
@@ -237,7 +239,7 @@ def test_a_source_that_stands_still_and_meets_no_other_has_checkpoints(
     builder = TopologyBuilder()
     builder.set_spout("source", Idle(1))
     builder.set_bolt("rows", CollectingSink).global_grouping("source")
-    run = Run(*plan_of(builder, **workers.options), checkpoints=tmp_path)
+    run = Run(*plan_of(builder, **workers.options), RunOptions(checkpoints=tmp_path))
     made = []
 
     def take() -> None:
