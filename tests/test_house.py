@@ -16,6 +16,7 @@ import pytest
 from tests.house.imports import Import, circles, imports_in
 from tests.house.picture import to_svg, to_text
 from tests.house.rooms import EXCEPTIONS, ORDERS, as_text, upwards
+from tests.house.slivers import KNOWN, LINES, PACKAGES, REASON, slivers
 
 REPOSITORY = Path(__file__).parents[1]
 
@@ -193,6 +194,37 @@ class TestPlantedImports:
         arrows = [path.get("marker-end") for path in drawn.iter("{http://www.w3.org/2000/svg}path")]
         # top -> bottom follows from top -> left -> bottom, and is not drawn.
         assert sorted(filter(None, arrows)) == ["url(#down)", "url(#down)", "url(#up)"]
+
+
+class TestSlivers:
+    """A small module that one other imports is part of that one, or says why it is not."""
+
+    def test_no_module_becomes_a_sliver(self) -> None:
+        found = slivers([entry for package in PACKAGES for entry in imports_in(package)])
+        assert sorted(found - KNOWN) == []
+
+    @pytest.mark.parametrize(
+        ("docstring", "lines", "importers", "is_sliver"),
+        [
+            ("Small.", 2, ["a"], True),
+            ("Small.", LINES - 1, ["a"], True),
+            ("Small.", LINES, ["a"], False),
+            ("Small.", 2, ["a", "b"], False),
+            ("Small.", 2, ["__init__"], False),
+            (f"Small.\n\n{REASON}: it is tried alone.\n", 5, ["a"], False),
+        ],
+    )
+    def test_a_planted_one_is_found(
+        self, tmp_path: Path, docstring: str, lines: int, importers: list[str], is_sliver: bool
+    ) -> None:
+        house = tmp_path / "house"
+        house.mkdir()
+        (house / "__init__.py").write_text("")
+        text = f'"""{docstring}"""\n'
+        (house / "small.py").write_text(text + "x = 1\n" * (lines - text.count("\n")))
+        for name in importers:
+            (house / f"{name}.py").write_text("from house.small import x\n")
+        assert slivers(imports_in("house", tmp_path), tmp_path) == ({"house.small"} if is_sliver else set())
 
 
 @pytest.mark.parametrize("name", ["framework", "viperstorm", "viperstorm.spark"])

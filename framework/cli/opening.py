@@ -35,8 +35,7 @@ class Opened:
 
 def open_target(target: str, choices: Choices) -> Opened:
     """Load, configure and validate a target; the result holds every problem."""
-    from framework.frontends.loading import load
-    from framework.frontends.loading.target import configured
+    from framework.frontends.loading import configured, load
     from framework.planning.validation import validate
 
     loaded = load(
@@ -117,7 +116,7 @@ def topologies_here() -> list[str]:
     Raises:
         click.UsageError: there are none.
     """
-    from framework.frontends.loading.target import project_files, topology_folders
+    from framework.frontends.loading import project_files, topology_folders
 
     found = [str(file) for file in project_files()]
     if not found:

@@ -13,7 +13,7 @@ from click.shell_completion import CompletionItem
 
 def complete_target(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Topology files, and folders, below what was typed."""
-    from framework.frontends.loading.target import SUFFIXES
+    from framework.frontends.loading import SUFFIXES
 
     folder, slash, start = incomplete.rpartition("/")
     found = sorted(Path(folder + slash or ".").glob(f"{start}*"))

@@ -20,7 +20,6 @@ from framework.planning.connections import (
     make_subscriptions,
 )
 from framework.planning.evaluation import evaluation_of
-from framework.planning.joins import join_problems
 from framework.planning.keys import group_problems, state_problems, with_keys
 from framework.planning.layout import Layout, make_layout
 from framework.planning.merge_bolts import MergeLayer, merge_layer_problems, with_merge_bolts
@@ -50,7 +49,7 @@ from framework.planning.strategy import (
 from framework.planning.time_mode import choose_time, deadlock_problems, time_problems
 from framework.planning.traits import Batching, Traits, traits_of
 from framework.planning.transactions import table_groups, transaction_problems
-from framework.planning.windows import window_problems
+from framework.planning.windows import join_problems, window_problems
 
 
 def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None = None) -> Plan:

@@ -93,7 +93,7 @@ class _Interrupts:
 
 @contextmanager
 def _users_code() -> Iterator[None]:
-    from framework.frontends.loading.target import TOPOLOGIES
+    from framework.frontends.loading import TOPOLOGIES
     from framework.model.importing import importable, project_folders
 
     with importable((*project_folders(Path(TOPOLOGIES, "any.yaml")), *project_folders(None))):

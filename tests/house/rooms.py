@@ -63,7 +63,7 @@ ORDERS: Mapping[str, Rows] = {
         ("planner", "validation"),
         ("checkpoints", "scaling", "strategy", "transactions"),
         ("connections", "keys", "merge_bolts", "recovery"),
-        ("joins", "plan", "windows"),
+        ("plan", "windows"),
         ("evaluation", "out_of_order", "time_mode"),
         ("layout", "placement", "routing", "traits"),
     ),

@@ -10,8 +10,7 @@ from typing import IO, Final
 
 from framework.model.errors import SourceError
 from framework.operators.sources.listing import SourceFile, in_folder
-from framework.operators.sources.opening import check_text, is_packed, is_utf_8
-from framework.operators.sources.signatures import HEAD_BYTES
+from framework.operators.sources.opening import HEAD_BYTES, check_text, is_packed, is_utf_8
 
 
 class GrowingFolder:

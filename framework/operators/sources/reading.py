@@ -16,8 +16,7 @@ from dataclasses import dataclass
 
 from framework.model.errors import SourceError
 from framework.operators.sources.listing import SourceFile
-from framework.operators.sources.opening import head_of, is_packed, opened_bytes
-from framework.operators.sources.signatures import no_text, signature_of
+from framework.operators.sources.opening import head_of, is_packed, no_text, opened_bytes, signature_of
 
 _CUT_OFF = ("truncated data", "unexpected end of data")
 """The reasons that Python's decoders of UTF-16 and UTF-32 give at the end of a file."""

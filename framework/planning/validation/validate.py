@@ -8,7 +8,6 @@ from framework.model.config import Settings, component_conf, resolve, task_count
 from framework.model.importing import importable
 from framework.model.topology import Problem, Topology, about
 from framework.planning.checkpoints import checkpoint_problems
-from framework.planning.joins import join_problems
 from framework.planning.keys import group_problems, state_problems
 from framework.planning.out_of_order import with_late_streams
 from framework.planning.recovery import recovery_problems
@@ -42,7 +41,7 @@ from framework.planning.validation.subscriptions import (
     check_sources,
     check_stream_names,
 )
-from framework.planning.windows import window_problems
+from framework.planning.windows import join_problems, window_problems
 
 _OF_THE_LOOP = ("read_handshake", "read_message", "read_command", "_exit")
 _OF_PORTED = ("run", *_OF_THE_LOOP)

@@ -1,4 +1,7 @@
-"""The alarm of a process: it ends callbacks that do not return in time."""
+"""The alarm of a process: it ends callbacks that do not return in time.
+
+A file of its own: nothing else of an executor runs in a signal handler, on top of a callback.
+"""
 
 from __future__ import annotations
 

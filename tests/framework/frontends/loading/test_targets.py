@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from framework.frontends.loading import load
-from framework.frontends.loading.target import Target, configured, parse, project_files, topology_folders
+from framework.frontends.loading import Target, configured, load, parse, project_files, topology_folders
 from framework.model.errors import LoadError
 
 PYTHON = Path("topologies/wordcount.py")

@@ -1,0 +1,102 @@
+"""Slivers: modules under 100 lines that one other module imports, and whose docstring does not say why."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.house.imports import REPOSITORY, Import
+
+LINES = 100
+"""A module of so many lines is none."""
+REASON = "A file of its own"
+"""Words by which the docstring of a small module begins the reason why it is not part of its importer."""
+PACKAGES = ("framework", "spark_ingest", "viper")
+COMMANDS = "framework.cli.main"
+"""Imports each command, which is a module by convention."""
+
+
+def slivers(imports: Sequence[Import], root: Path = REPOSITORY) -> set[str]:
+    """The dotted names of all slivers among modules that are imported.
+
+    A module that its own package exports is none: others import it through the package.
+    """
+    importers: dict[str, set[str]] = {}
+    for entry in imports:
+        importers.setdefault(entry.imported, set()).add(entry.importer)
+    return {
+        module
+        for module, found in importers.items()
+        if len(found) == 1 and not found & {COMMANDS, module.rpartition(".")[0]} and _is_small(module, root)
+    }
+
+
+def _is_small(module: str, root: Path) -> bool:
+    path = root.joinpath(*module.split(".")).with_suffix(".py")
+    if not path.is_file():
+        return False
+    text = path.read_text(encoding="utf-8")
+    reason = ast.get_docstring(ast.parse(text)) or ""
+    return len(text.splitlines()) < LINES and REASON not in " ".join(reason.split())
+
+
+KNOWN = frozenset(
+    {
+        "framework.cli.debugger",
+        "framework.cli.logs",
+        "framework.cli.plugins",
+        "framework.cli.program",
+        "framework.cli.summary",
+        "framework.common.breakpoints",
+        "framework.operators.windows.aggregates.rows",
+        "framework.operators.windows.endings",
+        "framework.optimizer.costs.hardware_file",
+        "framework.optimizer.profiling.guesses",
+        "framework.optimizer.profiling.hardware",
+        "framework.optimizer.profiling.reference",
+        "framework.optimizer.profiling.rounding",
+        "framework.optimizer.profiling.standins",
+        "framework.optimizer.search.ahead",
+        "framework.optimizer.search.boxes",
+        "framework.optimizer.search.filling",
+        "framework.optimizer.search.telling",
+        "framework.runtime.coordination.repeating",
+        "framework.runtime.coordination.scale_journal",
+        "framework.runtime.exchange.backlog",
+        "framework.runtime.exchange.merge_sort",
+        "framework.runtime.leading.handing_over",
+        "framework.runtime.leading.making",
+        "framework.runtime.leading.measured",
+        "framework.runtime.leading.watching",
+        "framework.runtime.tasks.forwarder",
+        "framework.runtime.tasks.group_dues",
+        "framework.runtime.tasks.group_outputs",
+        "framework.runtime.tasks.pacer",
+        "framework.runtime.tasks.replay_task",
+        "framework.runtime.tasks.window_ends",
+        "framework.runtime.workers.death",
+        "framework.runtime.workers.folder",
+        "framework.runtime.workers.inquiry",
+        "framework.runtime.workers.reporting",
+        "framework.runtime.workers.title",
+        "framework.runtime.workers.waker",
+        "spark_ingest.datasets.sealing",
+        "spark_ingest.direct.companion",
+        "spark_ingest.engine.installing",
+        "spark_ingest.engine.java",
+        "spark_ingest.engine.scratch",
+        "spark_ingest.preparing.copying",
+        "spark_ingest.preparing.writing",
+        "spark_ingest.replaying.ahead",
+        "spark_ingest.replaying.feed",
+        "spark_ingest.replaying.schemas",
+        "viper.columns.kept",
+        "viper.columns.narrowing",
+        "viper.columns.types",
+        "viper.loans",
+        "viper.memory",
+        "viper.values",
+    }
+)
+"""Those that were there when the rule was made. Nothing is added: merge a new one, or give its reason."""
