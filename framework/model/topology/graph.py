@@ -7,7 +7,7 @@ them. Every function takes any topology, also one that validation would refuse.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from graphlib import TopologicalSorter
 
 from framework.model.topology.model import Role, Topology
@@ -40,12 +40,8 @@ def feedback_edges(topology: Topology) -> frozenset[Edge]:
     Without them the graph has no cycle. Cycles that no spout reaches are opened as well, beginning
     at the component that is defined first.
     """
-    outgoing = _outgoing(edges(topology))
     feedback: set[Edge] = set()
-    visited: set[str] = set()
-    for root in _roots(topology):
-        if root not in visited:
-            feedback.update(_edges_back(root, outgoing, visited))
+    _walk(_roots(topology), _outgoing(edges(topology)), feedback.add)
     return frozenset(feedback)
 
 
@@ -75,7 +71,7 @@ def rings(topology: Topology) -> dict[str, int]:
     incoming = _outgoing((target, stream, source) for source, stream, target in all_edges)
     ring_of: dict[str, int] = {}
     # In this order, whoever is reached backwards and has no ring yet can be reached forwards as well.
-    for root in reversed(_finished(topology, outgoing)):
+    for root in reversed(_walk((component.id for component in topology.components), outgoing)):
         waiting = [] if root in ring_of else [root]
         number = len(ring_of)
         while waiting:
@@ -130,27 +126,17 @@ def _outgoing(all_edges: Iterable[Edge]) -> defaultdict[str, list[Edge]]:
     return outgoing
 
 
-def _edges_back(root: str, outgoing: defaultdict[str, list[Edge]], visited: set[str]) -> Iterator[Edge]:
-    """Walk depth first from ``root`` (without recursion: a chain may be long)."""
-    visited.add(root)
-    on_path = {root: iter(outgoing[root])}
-    while on_path:
-        component_id, remaining = next(reversed(on_path.items()))
-        edge = next(remaining, None)
-        if edge is None:
-            del on_path[component_id]
-        elif edge[2] in on_path:
-            yield edge
-        elif edge[2] not in visited:
-            visited.add(edge[2])
-            on_path[edge[2]] = iter(outgoing[edge[2]])
+def _walk(
+    roots: Iterable[str], outgoing: defaultdict[str, list[Edge]], found: Callable[[Edge], None] | None = None
+) -> list[str]:
+    """Walk depth first from each root in turn, without recursion: a chain may be long.
 
-
-def _finished(topology: Topology, outgoing: defaultdict[str, list[Edge]]) -> list[str]:
-    """All components, each after those that were first reached from it, depth first."""
-    found: list[str] = []
+    Returns all components that were reached, each after those that were first reached from it. Each edge back
+    to a component on the path is reported to `found`.
+    """
+    finished: list[str] = []
     visited: set[str] = set()
-    for root in (component.id for component in topology.components if component.id not in visited):
+    for root in (root for root in roots if root not in visited):
         visited.add(root)
         on_path = {root: iter(outgoing[root])}
         while on_path:
@@ -158,11 +144,13 @@ def _finished(topology: Topology, outgoing: defaultdict[str, list[Edge]]) -> lis
             edge = next(remaining, None)
             if edge is None:
                 del on_path[component_id]
-                found.append(component_id)
+                finished.append(component_id)
+            elif edge[2] in on_path and found is not None:
+                found(edge)
             elif edge[2] not in visited:
                 visited.add(edge[2])
                 on_path[edge[2]] = iter(outgoing[edge[2]])
-    return found
+    return finished
 
 
 def _subscribers_of_the_system(topology: Topology) -> list[str]:

@@ -299,6 +299,20 @@ class FileSource(PartitionedSpout):
             with opened_text(file, encoding) as text:
                 yield from portions_of(chunks_of(text), self._block_rows)
 
+    def _portions_of_lines(
+        self, file: SourceFile, encoding: str, first: int, make: Callable[[list[str], int], Portion]
+    ) -> Iterator[Portion | None]:
+        """The portions of a file from line `first` on; `make` takes lines, and the number of the first."""
+        end = 0
+        for lines in self._lines(file, encoding):
+            if lines is None:
+                yield None
+                continue
+            start, end = end, end + len(lines)
+            if end > first:
+                yield make(lines[max(first - start, 0) :], max(first, start))
+        yield Portion([], (), None, end)
+
     # -- rows that are looked at one by one
 
     def _sifted(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import repeat
 from typing import Any
 
@@ -100,15 +101,7 @@ class JsonLinesSource(FileSource):
         )
 
     def _portions(self, file: SourceFile, first: int) -> Iterator[Portion | None]:
-        end = 0
-        for lines in self._lines(file, self._encoding):
-            if lines is None:
-                yield None
-                continue
-            start, end = end, end + len(lines)
-            if end > first:
-                yield self._portion(file, lines[max(first - start, 0) :], max(first, start))
-        yield Portion([], (), None, end)
+        return self._portions_of_lines(file, self._encoding, first, partial(self._portion, file))
 
     def _portion(self, file: SourceFile, lines: list[str], first: int) -> Portion:
         try:

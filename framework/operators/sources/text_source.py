@@ -52,14 +52,9 @@ class TextSource(FileSource):
         return (*super()._reading(), self._encoding)
 
     def _portions(self, file: SourceFile, first: int) -> Iterator[Portion | None]:
-        end = 0
-        for lines in self._lines(file, self._encoding):
-            if lines is None:
-                yield None
-                continue
-            start, end = end, end + len(lines)
-            if end > first:
-                wanted = lines[max(first - start, 0) :]
-                rows = list(zip(wanted, strict=True))
-                yield Portion(rows, range(end - len(wanted), end), None, end)
-        yield Portion([], (), None, end)
+        return self._portions_of_lines(file, self._encoding, first, _portion)
+
+
+def _portion(lines: list[str], first: int) -> Portion:
+    end = first + len(lines)
+    return Portion(list(zip(lines, strict=True)), range(first, end), None, end)
