@@ -44,7 +44,6 @@ _OF_TASKS: Final = (
     ("framework.operators.sinks", "SqliteSink", ("apply",)),
     ("framework.operators.sinks", "JsonLinesSink", ("apply", "finish")),
     ("framework.operators.sinks.staging", "Stage", ()),
-    ("framework.runtime.coordination.alignment", "Alignment", ()),
     ("framework.runtime.coordination.cut_record", "CutRecord", ()),
     ("framework.runtime.coordination.scale_record", "ScaleRecord", ("hand_over", "take_over", "divide_anew")),
     ("framework.runtime.durability.state", "TaskState", ("hand_over", "own")),

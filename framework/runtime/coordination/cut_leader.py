@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from framework.planning import Plan
-from framework.runtime.coordination.alignment import Alignment
-from framework.runtime.coordination.cut_record import Purpose
+from framework.runtime.coordination.cut_record import CutRecord, Purpose
 from framework.runtime.order.positions.lineage import LAST
 from viper.position import LEAST
 
@@ -37,18 +36,17 @@ class CutInterruptedError(Exception):
 
 
 class CutLeader:
-    """Has the sources of a run agree on where a checkpoint or a reconfiguration is cut.
+    """Has the sources of a run agree on a cut.
 
     Args:
         plan: of the run.
-        alignment: where they agree.
+        record: where they agree.
         wake: has all executors look at it.
     """
 
-    def __init__(self, plan: Plan, alignment: Alignment, wake: Callable[[], None]) -> None:
+    def __init__(self, plan: Plan, record: CutRecord, wake: Callable[[], None]) -> None:
         self._parts = plan.aligned_sources
-        self._alignment = alignment
-        self._record = alignment.cut
+        self._record = record
         self.wake = wake
         """Has all executors look at what was said."""
         self._lock = threading.Lock()
@@ -85,7 +83,8 @@ class CutLeader:
         margin = margin or Margin(SAMPLE_S, MARGIN_S)
         self._is_interrupted = False
         while True:
-            times_us = self._times_us(margin)
+            suspends = purpose is Purpose.SUSPENSION
+            times_us = {} if suspends else self._times_us(margin)
             with self._lock:
                 self._check()
                 self._record.propose(number, times_us, purpose)
@@ -96,6 +95,9 @@ class CutLeader:
             with self._lock:
                 self._check()
                 ahead()
+                if suspends:
+                    self._record.decide(self._reached())
+                    break
                 if not self._ahead():
                     self._record.decide()
                     break
@@ -112,6 +114,17 @@ class CutLeader:
             wait(missing, "its source may stand still, or be deactivated")
         self.wake()  # as a source that stands still has no news for its consumers
 
+    def close(self) -> Sequence[int]:
+        """End the run at the cut that all sources have come to; returns the bolts that prevent it, as their
+        end has begun.
+
+        Raises:
+            CutInterruptedError: a process has died meanwhile.
+        """
+        with self._lock:
+            self._check()
+            return self._record.close()
+
     def give_up(self) -> None:
         """The attempt is over."""
         with self._lock:
@@ -121,7 +134,8 @@ class CutLeader:
     def interrupt(self) -> None:
         """A worker process has died: whatever is being agreed on is void; from any thread.
 
-        A reconfiguration that is decided is not: whoever takes the place of the dead is bound by it.
+        A reconfiguration that is decided is not, nor is the end of a run that is closed: whoever takes the
+        place of the dead is bound by it.
         """
         with self._lock:
             self._is_interrupted = True
@@ -135,7 +149,7 @@ class CutLeader:
 
     def last_us(self, task: int) -> int:
         """The last event time of a source that belongs to the checkpoint."""
-        ended_us = self._alignment.ended_us(task)
+        ended_us = self._record.ended_us(task)
         return self._record.last_us(task) if ended_us is None else ended_us
 
     def _check(self) -> None:
@@ -144,7 +158,7 @@ class CutLeader:
 
     def _open_sources(self) -> Sequence[int]:
         tasks = [task for part in self._parts for task in part]
-        return [task for task in tasks if self._alignment.ended_us(task) is None]
+        return [task for task in tasks if self._record.ended_us(task) is None]
 
     def _unanswered(self) -> Sequence[int]:
         return [task for task in self._open_sources() if self._record.answer_of(task) is None]
@@ -156,10 +170,14 @@ class CutLeader:
 
     def _reached_us(self, task: int) -> int:
         """How far a source was when it said so last for an attempt, or when it ended."""
-        ended_us, answer_us = self._alignment.ended_us(task), self._record.answer_of(task)
+        ended_us, answer_us = self._record.ended_us(task), self._record.answer_of(task)
         if answer_us is not None:  # what it has brought since then is bound by that
             return answer_us
         return LEAST.ts if ended_us is None else ended_us
+
+    def _reached(self) -> Mapping[Sequence[int], int]:
+        """By part the latest time that one of its sources was at when it answered, or when it ended."""
+        return {part: max(map(self._reached_us, part)) for part in self._parts}
 
     # -- how far ahead
 

@@ -1,4 +1,4 @@
-"""The cut of a checkpoint or of a reconfiguration: a time ahead of all sources, on which they agree.
+"""The cuts of a run: times on which its sources agree, for checkpoints, reconfigurations and suspensions.
 
 The leader of the run proposes a time. Each source says how far it has told its consumers that it is; if that
 is not beyond the time, it has accepted, and brings nothing beyond before there is a decision. If all have
@@ -6,24 +6,37 @@ accepted, the time is decided; if one is ahead, the proposal is void, and the le
 source that is decided on goes on as it passes the time. So whoever sees a row behind the cut, or a promise
 that all below it has come, and looks at the record only then, also sees the decision.
 
+A run that is suspended ends at its cut. Its sources are to stop soon, so nobody proposes a time: each source
+brings no more as it answers, and the latest answer among sources whose tuples meet is decided. The sources
+wait behind it. When all are there, the leader closes the run, unless the end of a bolt has begun meanwhile.
+
 All of this is said in registers in shared memory, each of which one task writes, or the leader. The death of
-a worker process makes a proposal void before a successor begins.
+a worker process makes a proposal void before a successor begins. It does not where key groups may have been
+handed over, nor where the run is closed: the successor is bound by what the dead process has said.
 """
 
 from __future__ import annotations
 
 import enum
+import time
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from framework.model.topology import Role
 from framework.planning import Plan
+from viper.arena import Arena
 from viper.partitions import NO_LIMIT
 from viper.position import END, LEAST, Position
 from viper.registers import Registers
 
-_OF_THE_LEADER = 3
-_OF_A_SOURCE = 7
+ENDED = 2**63 - 1
+"""The attempt that stands in the report of a task that has come to its end: every one."""
+_CLOSING_PAUSE_S = 0.0002
+_OF_THE_LEADER = 4
+_OF_A_SOURCE = 9
+_BITS = 3
+"""Of the word, for the state."""
+_STATE = 2**_BITS - 1
 _WORD = 2**64 - 1
 
 
@@ -31,11 +44,16 @@ class CutState(enum.IntEnum):
     """What has become of a proposal."""
 
     VOID = 0
-    """It binds nobody: there was none, it was given up, or its checkpoint exists."""
+    """It binds nobody: there was none, it was given up, or what it was made for is done."""
     PROPOSED = 1
     """The sources answer; nobody who has accepted goes beyond the time."""
     DECIDED = 2
-    """The checkpoint is cut there."""
+    """The cut is there."""
+    CLOSING = 3
+    """All sources are at the cut with which the run is to end; the leader looks whether a bolt has begun its
+    end."""
+    CLOSED = 4
+    """The run ends at the cut, but its input does not. This is final."""
 
 
 class Purpose(enum.IntEnum):
@@ -46,6 +64,8 @@ class Purpose(enum.IntEnum):
     RECONFIGURATION = 1
     """Tasks of bolts with state by key hand key groups over to one another. Once it is decided it stays so:
     rows behind the cut may have been divided anew already."""
+    SUSPENSION = 2
+    """The run ends there, and another one goes on. The proposal has no time: the latest answer is it."""
 
 
 class Proposal(NamedTuple):
@@ -65,26 +85,30 @@ NO_PROPOSAL = Proposal(0, CutState.VOID, 0, NO_LIMIT)
 
 
 class CutRecord:
-    """The registers in which the leader proposes and decides, and sources answer.
+    """The registers in which the leader proposes and decides, sources answer, and bolts say that they end.
 
     Args:
-        registers: some of them are the record's.
-        first: index of the first of those.
+        registers: `count` of them.
         plan: says which sources agree on one time together.
     """
 
-    def __init__(self, registers: Registers, first: int, plan: Plan) -> None:
+    def __init__(self, registers: Registers, plan: Plan) -> None:
         self._registers = registers
-        self._state = first
-        """The register with attempt and state, which those with the number and the purpose follow."""
+        """The leader's are the first: attempt and state, the number, the purpose, and the checkpoint that
+        was completed last."""
         parts = plan.aligned_sources
         sources = [task for part in parts for task in part]
-        self._times = {part: first + _OF_THE_LEADER + index for index, part in enumerate(parts)}
+        bolts = [task.id for task in plan.tasks if task.role is Role.BOLT]
+        self._times = {part: _OF_THE_LEADER + index for index, part in enumerate(parts)}
         """By part of the topology the register of its time."""
-        behind = first + _OF_THE_LEADER + len(parts)
+        behind = _OF_THE_LEADER + len(parts)
         self._said = {task: behind + _OF_A_SOURCE * index for index, task in enumerate(sources)}
         """By source the first of its registers: how far it has told that it is, the attempt it has answered
-        and how far it was then, the attempt in which it has passed the cut and the three words of where."""
+        and how far it was then, the attempt in which it has passed the cut and the three words of where, and
+        whether it has ended and how far it was then."""
+        behind += _OF_A_SOURCE * len(sources)
+        self._ends = {task: behind + index for index, task in enumerate(bolts)}
+        """By bolt the register that says whether its last entries have begun."""
         self._time_of = {task: self._times[part] for part in parts for task in part}
         """By task the register of its time."""
         self._source_of: dict[int, int] = {task: task for task in sources}
@@ -95,10 +119,31 @@ class CutRecord:
                 self._source_of[task.id] = source
                 self._time_of[task.id] = self._time_of[source]
 
+    @classmethod
+    def create(cls, arena: Arena, plan: Plan) -> CutRecord:
+        """Make one in which nothing was said; ArenaError if the arena has no room for it."""
+        return cls(Registers.create(arena, cls._count(plan)), plan)
+
+    @classmethod
+    def attach(cls, arena: Arena, offset: int, plan: Plan) -> CutRecord:
+        """The one at an offset; ArenaError if nothing was allocated there."""
+        return cls(Registers.attach(arena, offset, cls._count(plan)), plan)
+
+    @classmethod
+    def size(cls, plan: Plan) -> int:
+        """Bytes that it takes of an arena."""
+        return Registers.size(cls._count(plan))
+
     @staticmethod
-    def count(plan: Plan) -> int:
-        """How many registers it takes."""
-        return _OF_THE_LEADER + len(plan.aligned_sources) + _OF_A_SOURCE * sum(map(len, plan.aligned_sources))
+    def _count(plan: Plan) -> int:
+        parts = plan.aligned_sources
+        bolts = sum(1 for task in plan.tasks if task.role is Role.BOLT)
+        return _OF_THE_LEADER + len(parts) + _OF_A_SOURCE * sum(map(len, parts)) + bolts
+
+    @property
+    def offset(self) -> int:
+        """Where it lies in its arena."""
+        return self._registers.offset
 
     def source_of(self, task: int) -> int | None:
         """A source whose tuples come to a task; None where none do."""
@@ -107,30 +152,45 @@ class CutRecord:
     @property
     def word(self) -> int:
         """A number that is another one whenever the leader has said something."""
-        return self._registers[self._state]
+        return self._registers[0]
 
     @property
     def attempt(self) -> int:
         """The number of the last proposal; 0 before the first."""
-        return self.word >> 2
+        return self.word >> _BITS
+
+    @property
+    def state(self) -> CutState:
+        """The state of the last proposal."""
+        return CutState(self.word & _STATE)
+
+    @property
+    def number(self) -> int:
+        """The id of the checkpoint that the last proposal is made for."""
+        return self._registers[1]
+
+    @property
+    def completed(self) -> int:
+        """The id of the last checkpoint that exists; 0 for none of this run."""
+        return self._registers[3]
 
     def is_decided_on(self, attempt: int) -> bool:
         """Whether what an attempt was made for is still going on."""
-        return self.word == attempt << 2 | CutState.DECIDED
+        return self.word == attempt << _BITS | CutState.DECIDED
 
     @property
     def is_reconfiguring(self) -> bool:
         """Whether a reconfiguration is decided, and not carried out as yet."""
-        return self.word & 3 == CutState.DECIDED and self._purpose is Purpose.RECONFIGURATION
+        return self.state is CutState.DECIDED and self._purpose is Purpose.RECONFIGURATION
 
     @property
     def is_open_for_reconfiguration(self) -> bool:
         """Whether a reconfiguration is proposed, and not decided as yet."""
-        return self.word & 3 == CutState.PROPOSED and self._purpose is Purpose.RECONFIGURATION
+        return self.state is CutState.PROPOSED and self._purpose is Purpose.RECONFIGURATION
 
     @property
     def _purpose(self) -> Purpose:
-        return Purpose(self._registers[self._state + 2])
+        return Purpose(self._registers[2])
 
     # -- the leader
 
@@ -149,19 +209,49 @@ class CutRecord:
             purpose: what is to happen there.
         """
         attempt = self.attempt + 1
-        self._registers[self._state + 1] = number
-        self._registers[self._state + 2] = purpose
-        for part, register in self._times.items():
-            self._registers[register] = times_us[part]
+        self._registers[1] = number
+        self._registers[2] = purpose
+        self._set_times(times_us)
         self._set(attempt, CutState.PROPOSED)
 
-    def decide(self) -> None:
-        """All have accepted."""
+    def decide(self, times_us: Mapping[Sequence[int], int] | None = None) -> None:
+        """All have accepted; for a suspension, at these times by part of the topology."""
+        self._set_times(times_us or {})
         self._set(self.attempt, CutState.DECIDED)
 
+    def _set_times(self, times_us: Mapping[Sequence[int], int]) -> None:
+        for part, register in self._times.items():
+            if part in times_us:
+                self._registers[register] = times_us[part]
+
     def make_void(self) -> None:
-        """The attempt is over."""
-        self._set(self.attempt, CutState.VOID)
+        """The attempt is over, unless it has closed the run."""
+        if self.state is not CutState.CLOSED:
+            self._set(self.attempt, CutState.VOID)
+
+    def close(self) -> Sequence[int]:
+        """End the run where all sources are; returns the bolts whose end has begun, which prevents it."""
+        self._set(self.attempt, CutState.CLOSING)
+        ending = self.ending()
+        self._set(self.attempt, CutState.VOID if ending else CutState.CLOSED)
+        return ending
+
+    def ending(self) -> Sequence[int]:
+        """The bolts whose end has begun."""
+        return [task for task, register in self._ends.items() if self._registers[register]]
+
+    def complete(self, number: int) -> None:
+        """The checkpoint of that id exists."""
+        self._registers[3] = number
+
+    def has_ended(self) -> bool:
+        """True if all sources have brought all their rows."""
+        return all(self._registers[first + 7] for first in self._said.values())
+
+    def ended_us(self, task: int) -> int | None:
+        """The event time that a source had come to when it ended; None if it has not."""
+        first = self._said[task]
+        return self._registers[first + 8] if self._registers[first + 7] else None
 
     def told_us(self, task: int) -> int:
         """How far a source has told its consumers that it is, as event time in microseconds."""
@@ -185,7 +275,7 @@ class CutRecord:
         return last_us_before(self.place(task, self.attempt, self.time_us(task)))
 
     def _set(self, attempt: int, state: CutState) -> None:
-        self._registers[self._state] = attempt << 2 | state
+        self._registers[0] = attempt << _BITS | state
 
     # -- a task
 
@@ -193,10 +283,10 @@ class CutRecord:
         """The word of the record, and what it says to a task."""
         while True:
             word = self.word
-            if word & 3 == CutState.VOID or task not in self._time_of:
+            if word & _STATE == CutState.VOID or task not in self._time_of:
                 return word, NO_PROPOSAL
-            number, until_us = self._registers[self._state + 1], self._registers[self._time_of[task]]
-            proposal = Proposal(word >> 2, CutState(word & 3), number, until_us, self._purpose)
+            number, until_us = self._registers[1], self._registers[self._time_of[task]]
+            proposal = Proposal(word >> _BITS, CutState(word & _STATE), number, until_us, self._purpose)
             if self.word == word:
                 return word, proposal
 
@@ -231,6 +321,57 @@ class CutRecord:
     def is_alone(self, task: int) -> bool:
         """Whether a source's tuples meet those of no other."""
         return (task,) in self._times
+
+    def end(self, task: int, time_us: int) -> None:
+        """A source has brought all its rows, and ends."""
+        first = self._said[task]
+        if not self._registers[first + 7]:  # else a process has said so that has died since
+            self._registers[first + 8] = time_us
+            self._registers[first + 7] = 1
+
+    # -- a bolt
+
+    def may_end(self, task: int) -> bool:
+        """True if a bolt whose input is over does now what is due at the end of its input.
+
+        It is not over where the run was closed. Either the leader sees that the bolt has begun its end, or
+        the bolt sees that the run is closed; or, that a reconfiguration is proposed, which the leader decides
+        or gives up before the bolt goes on.
+        """
+        self._registers[self._ends[task]] = 1
+        while self.state is CutState.CLOSING or self.is_open_for_reconfiguration:
+            time.sleep(_CLOSING_PAUSE_S)
+        return self.state is not CutState.CLOSED
+
+    def closed_at(self, task: int) -> Position:
+        """The position below which a closed run has processed everything, for a bolt.
+
+        The bolt may see nothing but the end of its input: a source ends right behind its last promise.
+        """
+        if task not in self._source_of:
+            return LEAST
+        return self.place(task, self.attempt, self.time_us(task))
+
+
+class InputEnd:
+    """The end of a bolt's input: that of a run, or of the input that several runs have together.
+
+    Args:
+        record: of the run; None where no run is ever closed before its input ends.
+        task: id of the bolt's task.
+    """
+
+    def __init__(self, record: CutRecord | None = None, task: int = 0) -> None:
+        self._record = record
+        self._task = task
+
+    def may_end(self) -> bool:
+        """True if the end of the task's input is also that of what the run is a part of."""
+        return self._record is None or self._record.may_end(self._task)
+
+    def closed_at(self) -> Position:
+        """Where it is not: the position below which the run has processed everything."""
+        return LEAST if self._record is None else self._record.closed_at(self._task)
 
 
 def last_us_before(place: Position) -> int:

@@ -12,9 +12,8 @@ from typing import Final
 from framework.model.topology import Role
 from framework.planning import Plan
 from framework.planning.routing import TaskSet
-from framework.runtime.coordination.alignment import Alignment
 from framework.runtime.coordination.cut_leader import CutInterruptedError, CutLeader, Margin
-from framework.runtime.coordination.cut_record import Purpose
+from framework.runtime.coordination.cut_record import CutRecord, Purpose
 from framework.runtime.coordination.scale_record import ScaleRecord
 from framework.runtime.coordination.stop import StopSignal
 
@@ -36,7 +35,7 @@ class Reconfiguring:
 
     Args:
         plan: of the run.
-        alignment: where its sources agree.
+        record: where its sources agree.
         scales: where producers and tasks look.
         leader: has the sources agree; whoever else does takes turns with this.
         stop: ends the run.
@@ -50,7 +49,7 @@ class Reconfiguring:
     def __init__(
         self,
         plan: Plan,
-        alignment: Alignment,
+        record: CutRecord,
         scales: ScaleRecord,
         leader: CutLeader,
         stop: StopSignal,
@@ -61,7 +60,7 @@ class Reconfiguring:
         on_given_up: Callable[[Mapping[str, TaskSet]], None],
     ) -> None:
         self._plan = plan
-        self._alignment = alignment
+        self._record = record
         self._scales = scales
         self._leader = leader
         self._stop = stop
@@ -166,6 +165,7 @@ class Reconfiguring:
             self._over.wait(_LOOK_S)
 
         while True:
+            self._refuse_at_end(tasks)  # nothing is proposed to a run that is closed
             for name, some in tasks.items():
                 self._scales.propose(name, some)
             try:
@@ -180,11 +180,11 @@ class Reconfiguring:
 
         These are rows behind all event time: of a bolt that has begun its end, or repeated ones of a source.
         """
-        has_ended = [source for source in self._all_sources if self._alignment.ended_us(source) is not None]
+        has_ended = [source for source in self._all_sources if self._record.ended_us(source) is not None]
         for name in tasks:
             if all(source in has_ended for source in self._sources[name]):
                 raise NotChangedError(f"all input of {name} has been brought")
-        if self._stop.requested or self._over.is_set() or self._alignment.ending():
+        if self._stop.requested or self._over.is_set() or self._record.ending():
             raise NotChangedError("the run has come to its end, or is about to")
         if has_ended and self._tracks:
             raise NotChangedError("a source has brought all it has, and may repeat some of it")

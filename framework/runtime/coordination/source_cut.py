@@ -15,9 +15,14 @@ from framework.runtime.coordination.cut_record import (
 from viper.partitions import NO_LIMIT
 from viper.position import LEAST, Position
 
+QUIET_S = 1.0
+"""Seconds without a row after which a source stands still."""
+QUIET_TURNS = 10
+"""As many times it must have been asked by then: a busy machine is no source that stands still."""
+
 
 class SourceCut:
-    """What a source's task does for the cut of a checkpoint; by default, without checkpoints, there is none.
+    """The part of a source's task in the cuts of a run; by default, there is none.
 
     Args:
         record: of the run.
@@ -33,8 +38,10 @@ class SourceCut:
         self._is_bound = False
         """Whether nothing beyond the time of the proposal is to be brought for now."""
         self._stands_since_s: float | None = None
+        self._quiet_turns = 0
+        self._quiet_since_s = 0.0
         self.place = LEAST
-        """Where the last checkpoint was cut."""
+        """Where the last cut was that the task has passed, or stopped at."""
         self._told_us = LEAST.ts
         self._floor = LEAST
         """How far consumers were told that the task was by a process before this one."""
@@ -54,6 +61,11 @@ class SourceCut:
         return 0 if self._record is None else self._record.attempt
 
     @property
+    def heard(self) -> Proposal:
+        """The last proposal that the task has heard of; a void one binds nobody, and has the number 0."""
+        return self._proposal
+
+    @property
     def is_alone(self) -> bool:
         """Whether the task's tuples meet those of no other source."""
         return self._record is not None and self._record.is_alone(self._task)
@@ -67,14 +79,29 @@ class SourceCut:
         return before_ticks(behind) if self.is_alone else behind
 
     @property
-    def keeps_from_end(self) -> bool:
-        """Whether the task, which may have brought all, is not to say so before a decision.
+    def must_hear_decision(self) -> bool:
+        """True if the task, which may have brought all, is not to say so before a decision, even in a drain.
 
         Whoever hears that nothing more will come may emit its last rows at once, which lie behind the cut of
         a reconfiguration, and must be divided by it.
         """
         is_open = self._is_bound and self._proposal.state is CutState.PROPOSED
         return is_open and self._proposal.purpose is Purpose.RECONFIGURATION
+
+    @property
+    def suspends(self) -> bool:
+        """True if the run is to end at the cut, where the task waits, and does not end before."""
+        return self._is_bound and self._proposal.purpose is Purpose.SUSPENSION
+
+    @property
+    def is_there(self) -> bool:
+        """True if the task, or one whose place it takes, has come to the cut with which the run ends."""
+        return self.suspends and self._record is not None and self._record.has_passed(self._task)
+
+    @property
+    def brings_nothing(self) -> bool:
+        """True if the task has stopped for a suspension: until all have answered, and at its cut."""
+        return self.suspends and (self._proposal.state is CutState.PROPOSED or self.is_there)
 
     @property
     def saves(self) -> bool:
@@ -114,9 +141,11 @@ class SourceCut:
         before = self._proposal
         self._word, now = self._record.read(self._task)
         if now.attempt != before.attempt:
-            self._is_bound, self._stands_since_s = False, None
+            self._is_bound, self._stands_since_s, self._quiet_turns = False, None, 0
         if now.state is CutState.PROPOSED and now.attempt != before.attempt:
             told_us = max(told_us, self._floor.ts)
+            if now.purpose is Purpose.SUSPENSION:
+                now = now._replace(until_us=told_us)
             self._record.answer(self._task, now.attempt, told_us)
             self._is_bound = told_us <= now.until_us
         elif self._is_successors(now, before):
@@ -124,8 +153,11 @@ class SourceCut:
         self._proposal = now
 
     def _is_successors(self, now: Proposal, before: Proposal) -> bool:
-        """Whether a process that died was to pass the cut of a reconfiguration, and has not."""
+        """True if a process that died was to pass the cut of a reconfiguration, and has not, or if the run
+        is closed."""
         assert self._record is not None
+        if now.state is CutState.CLOSED:
+            return True
         is_new = now.state is CutState.DECIDED and now.attempt != before.attempt
         is_bound = is_new and now.purpose is Purpose.RECONFIGURATION
         return is_bound and not self._record.has_passed(self._task)
@@ -142,10 +174,12 @@ class SourceCut:
             self._record.tell(self._task, time_us)
 
     def passed(self, last: Position, behind: Position, *, waits: bool) -> Proposal | None:
-        """The cut that the task has passed just now; it goes on then. None if it has passed none.
+        """The cut that the task has passed just now; None if it has passed none. It goes on behind the cut,
+        unless the run is to end there.
 
         A source that has nothing for now may stand still for hours before that time. If no other source meets
-        it, the cut may as well be where it stands: what it has brought lies below what it may bring.
+        it, the cut may as well be where it stands: what it has brought lies below what it may bring. If
+        others do, a run may be suspended a second after the last row of the time agreed on.
 
         Args:
             last: where the last row stands.
@@ -155,13 +189,35 @@ class SourceCut:
         proposal = self._proposal
         if self._record is None or not self._is_bound or proposal.state is not CutState.DECIDED:
             return None
+        if self.is_there:
+            return None
+        suspends = self.suspends
+        is_at_time = behind.ts == proposal.until_us
         if behind.ts > proposal.until_us:
             place = Position(proposal.until_us + 1, 0, 0)
-        elif waits and self._may_pass_early(last, behind):
+        elif (
+            waits and self._may_pass_early(last, behind) and (is_at_time or not suspends)
+        ):
             place = behind
+        elif suspends and self._is_quiet(waits and is_at_time):
+            place = Position(proposal.until_us + 1, 0, 0)
         else:
             return None
         self._record.pass_at(self._task, proposal.attempt, place)
         self.place = place
-        self._is_bound = False
+        self._is_bound = suspends
         return proposal
+
+    def _is_quiet(self, had_nothing: bool) -> bool:
+        if not had_nothing:
+            self._quiet_turns = 0
+        elif not self._quiet_turns:
+            self._quiet_since_s, self._quiet_turns = time.monotonic(), 1
+        else:
+            self._quiet_turns += 1
+        return self._quiet_turns >= QUIET_TURNS and time.monotonic() - self._quiet_since_s >= QUIET_S
+
+    def end(self, time_us: int) -> None:
+        """The task has brought all its rows, the last of them at this event time."""
+        if self._record is not None and self._record.state is not CutState.CLOSED:
+            self._record.end(self._task, max(time_us, self._floor.ts))

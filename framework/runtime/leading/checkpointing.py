@@ -16,8 +16,8 @@ from typing import Any
 from framework.model.config import Settings
 from framework.model.errors import SuspendError
 from framework.planning import Plan
-from framework.runtime.coordination.alignment import ENDED
 from framework.runtime.coordination.cut_leader import CutInterruptedError, CutLeader
+from framework.runtime.coordination.cut_record import ENDED, Purpose
 from framework.runtime.coordination.stop import StopReason, StopSignal
 from framework.runtime.durability.checkpoints import Checkpoint, CheckpointFolder
 from framework.runtime.durability.checkpoints.control import Command, answering
@@ -71,10 +71,10 @@ class Checkpointing:
         on_written: Callable[[], None],
         earlier: CheckpointStatistics,
     ) -> None:
-        assert network.alignment is not None
+        assert network.cut is not None
         self._plan = plan
         self._settings = settings
-        self._alignment = network.alignment
+        self._record = network.cut
         self._leader = leader
         self._memory = memory
         self._stop = stop
@@ -153,10 +153,7 @@ class Checkpointing:
             SuspendError: the run goes on, or ends by itself; the message says what has prevented it.
         """
         with self._asking():
-            self._align()
-            ending = self._alignment.close()
-            if ending:
-                raise self._is_ending(ending)
+            self._close()
             self._stop.request(StopReason.SUSPENDED)
         self._over.wait()
         if self._suspended is None:
@@ -189,7 +186,7 @@ class Checkpointing:
         written = self._written_from(reports)
         self.statistics = self.statistics.also(written)
         self._on_written()
-        self._alignment.complete(written.id)
+        self._record.complete(written.id)
         return written
 
     @contextmanager
@@ -219,7 +216,7 @@ class Checkpointing:
                 try:
                     self.take()
                 except SuspendError as error:
-                    if not (self._stop.requested or self._over.is_set() or self._alignment.has_ended()):
+                    if not (self._stop.requested or self._over.is_set() or self._record.has_ended()):
                         log.warning("%s", error)
 
         thread = threading.Thread(target=take, name="viper-checkpoints", daemon=True)
@@ -269,7 +266,7 @@ class Checkpointing:
         try:
             self.suspend()
         except SuspendError as error:
-            if not (self._stop.requested or self._over.is_set() or self._alignment.has_ended()):
+            if not (self._stop.requested or self._over.is_set() or self._record.has_ended()):
                 self._not_suspended = error
                 self._stop.abort()
 
@@ -287,17 +284,21 @@ class Checkpointing:
             f"--resume goes on from {self._began if last is None else last.path}"
         )
 
-    def _align(self) -> None:
-        """Have all sources come to one event time, and wait there."""
+    def _close(self) -> None:
+        """Have all sources come to one event time, and wait there; the run ends there."""
         self._refuse_at_end()
         self._number += 1
-        self._alignment.ask(self._number)
-        self._leader.wake()
         try:
-            while laggards := list(self._alignment.laggards()):
-                self._wait_for(laggards, "its source may stand still, or be deactivated")
+            while True:
+                with contextlib.suppress(CutInterruptedError):  # once more, with those that follow the dead
+                    self._leader.agree(self._number, self._wait_for, Purpose.SUSPENSION)
+                    self._leader.wait_for_sources(self._wait_for)
+                    ending = self._leader.close()
+                    break
+            if ending:
+                raise self._is_ending(ending)
         except SuspendError:
-            self._alignment.give_up()
+            self._leader.give_up()
             raise
 
     def _wait_for_tasks(self, attempt: int) -> Sequence[TaskReport]:
@@ -305,7 +306,7 @@ class Checkpointing:
         while missing := [task.id for task in self._plan.tasks if self._report_of(task.id, attempt) is None]:
             self._leader.check()
             self._wait_for(missing, "it may be in a callback, or wait for room")
-        ending = self._alignment.ending()
+        ending = self._record.ending()
         if ending:
             raise self._is_ending(ending)
         found = [self._report_of(task.id, attempt) for task in self._plan.tasks]
@@ -323,7 +324,7 @@ class Checkpointing:
 
     def _wait_for(self, tasks: Sequence[int], hint: str) -> None:
         self._refuse_at_end()
-        ending = self._alignment.ending()
+        ending = self._record.ending()
         if ending:
             raise self._is_ending(ending)
         if time.monotonic() >= self._asked_s + self._settings["viper.checkpoint.timeout.secs"]:
@@ -334,7 +335,7 @@ class Checkpointing:
         time.sleep(_LOOK_S)
 
     def _refuse_at_end(self) -> None:
-        if self._stop.requested or self._over.is_set() or self._alignment.has_ended():
+        if self._stop.requested or self._over.is_set() or self._record.has_ended():
             raise SuspendError("no checkpoint: the run has come to its end, or is about to")
 
     def _is_ending(self, bolts: Sequence[int]) -> SuspendError:
@@ -368,7 +369,7 @@ class Checkpointing:
             )
         saver = StateSaver(self._memory, self._plan.tasks)
         sources = [task for part in self._plan.aligned_sources for task in part]
-        times_us = {task: self._alignment.agreed(task) for task in sources}
+        times_us = {task: self._record.time_us(task) for task in sources}
         self._suspended = self._written(saved, times_us, saver)
         self.statistics = self.statistics.also(self._suspended)
         return self._suspended.id

@@ -22,7 +22,7 @@ def cut_leader(plan: Plan, network: Network, stop: StopSignal) -> CutLeader | No
             bell.ring()
         stop.wake()
 
-    return None if network.alignment is None else CutLeader(plan, network.alignment, wake)
+    return None if network.cut is None else CutLeader(plan, network.cut, wake)
 
 
 @contextmanager
@@ -35,13 +35,13 @@ def handing_over(
     stop: StopSignal,
 ) -> Iterator[None]:
     """For as long as the block runs, tasks hand key groups over when a run is scaled, where any do."""
-    alignment, scales = network.alignment, network.scales
-    if not plan.handing_over or leader is None or alignment is None or scales is None:
+    record, scales = network.cut, network.scales
+    if not plan.handing_over or leader is None or record is None or scales is None:
         scaling.hand_over_by(None)
         yield
         return
     timeout_s = settings["viper.checkpoint.timeout.secs"]
-    parts = plan, alignment, scales, leader, stop
+    parts = plan, record, scales, leader, stop
     reconfiguring = Reconfiguring(
         *parts,
         timeout_s=timeout_s,

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any
 
-from framework.runtime.coordination.alignment import SourceAlignment
 from framework.runtime.coordination.cut_record import Purpose, before_ticks
 from framework.runtime.coordination.source_cut import SourceCut
 from framework.runtime.durability.checkpoints.going_on import SPOUT
@@ -38,14 +37,13 @@ class Progress(Enum):
 class AlignedSpout:
     """Has a task bring everything up to an event time, and nothing behind it, while that is wanted.
 
-    It is wanted for a checkpoint of a run that goes on, and where the run is to be suspended. Only the spout
+    It is wanted for a checkpoint, a reconfiguration, and where the run is to be suspended. Only the spout
     knows where it is, and it says so between two calls. What a call has emitted for a later time is held
     back. If all of it was, the spout was before the call where another run is to go on; if not, another run
     goes on behind the call, and begins with what is held.
 
     Args:
-        alignment: where the sources agree on the time at which the run is suspended.
-        cut: where they agree on that of a checkpoint.
+        cut: where the sources agree on a time; None in a run in which they never do.
         emitter: of the task.
         assigner: places what the spout emits.
         outcomes: what has become of its tuples.
@@ -54,7 +52,6 @@ class AlignedSpout:
 
     def __init__(
         self,
-        alignment: SourceAlignment,
         cut: SourceCut | None,
         emitter: Emitter,
         assigner: SpoutAssigner,
@@ -62,10 +59,9 @@ class AlignedSpout:
         checkpoints: TaskCheckpoints,
     ) -> None:
         self.may_be_asked = cut is not None
-        """Whether there are checkpoints."""
+        """Whether the sources may have to agree."""
         self.is_suspended = False
         """Whether the run ends where the task is, and another one goes on."""
-        self._alignment = alignment
         self._cut = cut or SourceCut()
         self._emitter = emitter
         self._assigner = assigner
@@ -77,8 +73,8 @@ class AlignedSpout:
         """Before the last call: where the spout and its clock were, and what was placed last."""
         self._saved: dict[str, Any] | None = None
         """What is saved while the task waits for the end of a run that is suspended."""
-        self._attempt = self._number = 0
-        """The attempt to suspend the run that the task was asked in last, and the id of its checkpoint."""
+        self._saved_for = 0
+        """The attempt to suspend the run that this was saved for."""
         self._wanted_in = -1
         """The attempt to make a checkpoint before which the task has asked for one."""
         self._progress = Progress.BRINGS
@@ -99,13 +95,12 @@ class AlignedSpout:
     @property
     def is_asked(self) -> bool:
         """Whether the task brings nothing behind some time for now."""
-        is_bound = self.may_be_asked and (self._alignment.is_asked or self._cut.until_us != NO_LIMIT)
-        return is_bound and not self._has_ended
+        return self._cut.until_us != NO_LIMIT and not self._has_ended
 
     @property
     def must_hear_decision(self) -> bool:
         """Whether the task does not even end, should the run drain, before it has heard what was decided."""
-        return self._cut.keeps_from_end and not self._has_ended
+        return self._cut.must_hear_decision and not self._has_ended
 
     @property
     def is_there(self) -> bool:
@@ -115,7 +110,7 @@ class AlignedSpout:
     @property
     def keeps_from_end(self) -> bool:
         """Whether the task does not end although the spout has, as the run may end before."""
-        return (self._alignment.is_asked or self._cut.keeps_from_end) and not self._has_ended
+        return (self._cut.suspends or self._cut.must_hear_decision) and not self._has_ended
 
     def suspend(self) -> None:
         """The run ends where the task is."""
@@ -133,15 +128,14 @@ class AlignedSpout:
         """Say how far the task is, if the leader wants to know; it is bound by that from then on."""
         if not self._has_ended:
             self._cut.look(self.told_us)
-            if self._alignment.is_asked:
-                self._alignment.answer(self.told_us)
+            if self.is_there and self._saved_for != self._cut.heard.attempt:
+                self._saved = self._before = None
             if self.is_asked:
                 self._bind()
 
     def _bind(self) -> None:
         """Place nothing behind what is wanted: a call that goes on may emit more than that."""
-        aligned_us = self._alignment.until_us
-        until_us = min(self.told_us if aligned_us is None else aligned_us, self._cut.until_us)
+        until_us = self._cut.until_us
         if until_us != self._assigner.until_us and not self.is_there:
             self._assigner.open(until_us)  # what is held for one time may be due before another
 
@@ -152,15 +146,9 @@ class AlignedSpout:
         if not self.is_asked:
             self._leave()
             return True
-        if self._alignment.is_asked and self._attempt != self._alignment.attempt:
-            self._leave()
-            self._attempt, self._number = self._alignment.attempt, self._alignment.number
-        if self._alignment.until_us is None:
-            return False
-        self._bind()
-        if self._alignment.is_there and not self.is_there:  # as said by a process that has died since
+        if self._cut.is_there and not self.is_there:  # as said by a process that has died since
             self._arrive()
-        return not self._assigner.is_closed
+        return not (self._assigner.is_closed or self._cut.brings_nothing)
 
     @property
     def is_asked_singly(self) -> bool:
@@ -171,7 +159,7 @@ class AlignedSpout:
         """
         if not self.is_asked or self._assigner.puts_in_order:
             return False
-        return self._alignment.is_asked or (self._cut.saves and not self._cut.is_alone)
+        return self._cut.suspends or (self._cut.saves and not self._cut.is_alone)
 
     def before_call(self) -> None:
         """The spout is about to be asked, and all that it has emitted is placed."""
@@ -191,25 +179,21 @@ class AlignedSpout:
             return
         has_brought_all = has_ended and not (self._assigner.is_closed or self._assigner.held())
         behind = END if has_brought_all else self._assigner.current
-        until_us = self._alignment.until_us
-        if self._alignment.is_asked and not self.is_there and until_us is not None:
-            later = self._assigner.is_closed  # something later has come
-            reached = Position(until_us + 1, 0, 0) if later else behind
-            self._alignment.brought(self._emitter.last_placed, reached, now_s, waits=had_nothing)
-            if self._alignment.is_there:
-                self._progress = Progress.HAS_BROUGHT if has_brought_all else Progress.BRINGS
-                self._arrive()
         if had_nothing or self._assigner.is_closed:
             self._cut.stands(now_s)
         self._pass(behind, had_nothing=had_nothing)
+        if self._cut.is_there and not self.is_there:
+            self._progress = Progress.HAS_BROUGHT if has_brought_all else Progress.BRINGS
+            self._arrive()
 
     def _arrive(self) -> None:
-        self._saved = self._as_json()
+        self._saved, self._saved_for = self._as_json(), self._cut.heard.attempt
         self._assigner.close()
-        self._outcomes.cut(self._number)
+        self._outcomes.cut(self._cut.heard.number)
 
     def _pass(self, behind: Position, *, had_nothing: bool) -> None:
-        """If all before the cut has been brought, say where that is left off, and go on.
+        """If all before the cut has been brought, say where that is left off, and go on, unless the run ends
+        there.
 
         A task that commits has committed all of it by then, and nothing else but what is held back.
         """
@@ -218,14 +202,13 @@ class AlignedSpout:
         elif self._cut.is_alone:
             behind, had_nothing = before_ticks(behind), True
         proposal = self._cut.passed(self._emitter.last_placed, behind, waits=had_nothing)
-        if proposal is None:
+        if proposal is None or self._cut.suspends:
             return
         if proposal.purpose is Purpose.CHECKPOINT:
             self._outcomes.cut(proposal.number)
             self._checkpoints.cut(proposal, self._save(), (), self._cut.stood_since_s)
             self._checkpoints.committed()
-        if not self._alignment.is_asked:
-            self._leave()
+        self._leave()
 
     def frontier(self) -> Position | None:
         """How far the consumers may be told that the task is; None if nothing can be said.
@@ -237,14 +220,11 @@ class AlignedSpout:
         if not self.may_be_asked or self._assigner.has_brought_all:
             return current
         reached = max(before_ticks(current), self._cut.place)
-        aligned_us = self._alignment.until_us
         if self._has_ended:
             return reached
-        if aligned_us is None:
-            return None
         if self.is_there and self._progress is Progress.HAS_BROUGHT:
             reached = END
-        until_us = min(aligned_us, self._cut.until_us)
+        until_us = self._cut.until_us
         return reached if until_us == NO_LIMIT else min(reached, _last_at(until_us))
 
     @property
@@ -259,14 +239,13 @@ class AlignedSpout:
 
     def go_on_behind(self, floor: Position) -> None:
         """The task goes on in the place of one that has told its consumers of this position."""
-        self._alignment.go_on_behind(floor.ts)
         self._cut.go_on_behind(floor)
 
     def look_in_call(self) -> None:
         """In the middle of a callback that may not return: go on if nobody waits for the task any more."""
         if self.may_be_asked:
             self.answer()
-            if self.is_asked and not (self._alignment.is_asked or self._cut.saves):
+            if self.is_asked and not (self._cut.suspends or self._cut.saves):
                 self._pass(self._assigner.current, had_nothing=False)
             if not self.is_asked:
                 self._leave()
@@ -275,7 +254,7 @@ class AlignedSpout:
         """The spout has brought all it has; everything is placed again from now on."""
         if not self._has_ended:
             self._progress = Progress.ENDED
-            self._alignment.end(self.told_us)
+            self._cut.end(self.told_us)
             self._leave()
 
     def _leave(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from framework.runtime.coordination.alignment import QUIET_S, QUIET_TURNS
+from framework.runtime.coordination.source_cut import QUIET_S, QUIET_TURNS
 from viper.cut import Cut
 from viper.partitions import NO_LIMIT
 

@@ -9,7 +9,7 @@ from functools import partial
 
 from framework.planning.layout import ComponentLevel
 from framework.recording import ReplayTicks
-from framework.runtime.coordination.alignment import BoltAlignment
+from framework.runtime.coordination.cut_record import InputEnd
 from framework.runtime.exchange.inputs import BoltInput
 from framework.runtime.order.positions.ticks import EventTicks, WallTimer
 from framework.runtime.order.tracking.acker import Acker
@@ -56,7 +56,7 @@ def make_agenda(
     emitter: Emitter,
     interludes: Interludes,
     acker: Acker | None,
-    alignment: BoltAlignment,
+    end: InputEnd,
     commits: SinkCommits | None,
 ) -> Agenda:
     """The agenda of a bolt's task; to be made when its component has been initialized.
@@ -69,17 +69,17 @@ def make_agenda(
         emitter: knows what its consumers were promised.
         interludes: do what is due.
         acker: knows which tuples the component holds; None where nothing is tracked.
-        alignment: asked when the last entries are due: whether the end of the input is not only that of a run
+        end: asked when the last entries are due: whether the end of the input is not only that of a run
             that another one goes on with.
         commits: tells a transactional sink when to apply what it has taken; None for other components.
     """
     clients: list[AgendaClient] = []
     tick_s, host = context.tick_seconds, slot.host
     if host.has_timed_windows:  # before ticks, as they end below all that is at their time
-        clients.append(WindowEnds(lambda: slot.host.windows, interludes.fire_window, alignment))
+        clients.append(WindowEnds(lambda: slot.host.windows, interludes.fire_window, end))
     if host.has_dues:
         fire = partial(interludes.fire_due, due.level)
-        clients.append(GroupDues(lambda: slot.host.dues, fire, due.level.place, alignment))
+        clients.append(GroupDues(lambda: slot.host.dues, fire, due.level.place, end))
     if due.recorded is not None:
         clients.append(RecordedTicks(due.recorded, interludes.tick, interludes.fire_batches))
     if tick_s and due.event_time:
@@ -108,7 +108,7 @@ def make_agenda(
                 waits_for_end=not due.sources_wait,
                 take_new_holds=acker.take_new_holds if acker is not None else lambda: False,
                 published=lambda: emitter.published,
-                may_end=alignment.may_end,
+                may_end=end.may_end,
             )
         )
     clients += [commits] if commits is not None else []

@@ -37,9 +37,7 @@ class BoltCut:
         hands_over: tells whether the task has part in the reconfiguration that is proposed, or is decided.
     """
 
-    def __init__(
-        self, record: CutRecord, task: int, hands_over: Callable[[], bool] = lambda: False
-    ) -> None:
+    def __init__(self, record: CutRecord, task: int, hands_over: Callable[[], bool] = lambda: False) -> None:
         self._record = record
         self._task = task
         self._hands_over = hands_over
@@ -99,7 +97,9 @@ class BoltCut:
         """Whether the task has to come to the cut that was decided."""
         attempt, state, _, _, purpose = self._proposal
         is_ahead = state is CutState.DECIDED and attempt != self.passed
-        return is_ahead and (purpose is Purpose.CHECKPOINT or self._hands_over())
+        return is_ahead and (
+            purpose is Purpose.CHECKPOINT or (purpose is Purpose.RECONFIGURATION and self._hands_over())
+        )
 
     def has_come_to(self, frontier: Position) -> bool:
         """Whether all input below the cut has come, as none will come below a position."""

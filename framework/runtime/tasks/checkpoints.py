@@ -10,8 +10,7 @@ from math import inf
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from framework.runtime.coordination.alignment import ENDED, Alignment
-from framework.runtime.coordination.cut_record import Proposal
+from framework.runtime.coordination.cut_record import ENDED, CutRecord, Proposal
 from framework.runtime.durability.checkpoints.folder import hidden_folder
 from framework.runtime.durability.checkpoints.states import Saved, SavedTask
 
@@ -109,7 +108,7 @@ class TaskCheckpoints:
         self._on_report: Callable[[SavedTask], None] = lambda found: None
         self._on_want: Callable[[], None] = lambda: None
         self._folder = Path()
-        self._alignment: Alignment | None = None
+        self._record: CutRecord | None = None
         self.pending: PendingCut | None = None
         """What is still to be written, committed and reported."""
         self._write_at_s = 0.0
@@ -127,7 +126,7 @@ class TaskCheckpoints:
         self,
         on_report: Callable[[SavedTask], None],
         folder: Path,
-        alignment: Alignment,
+        record: CutRecord,
         on_want: Callable[[], None],
     ) -> None:
         """Before the start, in a run with checkpoints: say who is told of what the task has saved.
@@ -135,16 +134,16 @@ class TaskCheckpoints:
         Args:
             on_report: called for each checkpoint, and at the end.
             folder: that of the checkpoints.
-            alignment: says whether a checkpoint is still wanted, and which exists.
+            record: says whether a checkpoint is still wanted, and which exists.
             on_want: called when the task asks for a checkpoint.
         """
-        self._on_report, self._folder, self._alignment = on_report, folder, alignment
+        self._on_report, self._folder, self._record = on_report, folder, record
         self._on_want = on_want
 
     def let_go(self) -> None:
         """Tell nobody anything any more, as the run has ended."""
         self._on_report, self._on_want = (lambda found: None), (lambda: None)
-        self._alignment = self.pending = self._before = None
+        self._record = self.pending = self._before = None
 
     def want(self) -> None:
         """Ask for a checkpoint before its time, as something waits for one."""
@@ -223,8 +222,7 @@ class TaskCheckpoints:
         self._on_report(SavedTask(ENDED, saved))
 
     def _is_wanted(self, proposal: Proposal) -> bool:
-        record = None if self._alignment is None else self._alignment.cut
-        return record is not None and record.is_decided_on(proposal.attempt)
+        return self._record is not None and self._record.is_decided_on(proposal.attempt)
 
     def _report(self) -> None:
         cut = self.pending
@@ -242,9 +240,9 @@ class TaskCheckpoints:
         if self.pending is not None and self.pending.snapshot is not None:
             self.pending.snapshot.discard()
         self.pending = None
-        if self._before is not None and self._alignment is not None:
+        if self._before is not None and self._record is not None:
             number, snapshot = self._before
-            if self._alignment.completed == number:
+            if self._record.completed == number:
                 self._is_full = False
             else:
                 snapshot.discard()

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from framework.operators.windows.due import Due, DueByGroup
-from framework.runtime.coordination.alignment import BoltAlignment
+from framework.runtime.coordination.cut_record import InputEnd
 from framework.runtime.coordination.cut_record import last_us_before
 from framework.runtime.order.positions.lineage import LAST
 from framework.runtime.tasks.agenda import AgendaClient, Entry, Frontier
@@ -26,7 +26,7 @@ class GroupDues(AgendaClient):
         windows: the component's, which may be another one after an exception.
         fire: has the component put out what is due, and places what it emits at a position.
         place: the position of a key group at a time.
-        alignment: knows whether the end of the input is also that of what the run is a part of; asked once
+        end: knows whether the end of the input is also that of what the run is a part of; asked once
             windows would fire for it.
     """
 
@@ -35,12 +35,12 @@ class GroupDues(AgendaClient):
         windows: Callable[[], DueByGroup],
         fire: Callable[[Due, Position], None],
         place: Callable[[int, int], Position],
-        alignment: BoltAlignment,
+        end: InputEnd,
     ) -> None:
         self._windows = windows
         self._fire = fire
         self._place = place
-        self._alignment = alignment
+        self._end = end
         self._bound_us: int | None = None
         """No window ends at or before an input below this time; None where that is not known."""
 
@@ -68,8 +68,8 @@ class GroupDues(AgendaClient):
                 return
         # Event time has ended below the position: what is left up to there is due as at the end of all.
         if self._windows().next_due(until_us) is not None:
-            if not self._alignment.may_end():
-                closed_us = last_us_before(self._alignment.closed_at())
+            if not self._end.may_end():
+                closed_us = last_us_before(self._end.closed_at())
                 until_us = closed_us if until_us is None else min(until_us, closed_us)
             yield from self._entries(until_us)
 

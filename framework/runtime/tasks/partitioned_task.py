@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from framework.operators.components.partitioned import Pace
-from framework.runtime.coordination.alignment import SourceAlignment
 from framework.runtime.coordination.cut_record import Purpose
 from framework.runtime.coordination.source_cut import SourceCut
 from framework.runtime.coordination.stop import StopReason
@@ -45,10 +44,8 @@ class Partitioning:
     """Bounds how much all spouts emit together."""
     largest_slice: int | None = None
     """As `Task.largest_slice`."""
-    alignment: SourceAlignment = field(default_factory=SourceAlignment)
-    """Where it waits when the run is to be suspended."""
     cut: SourceCut = field(default_factory=SourceCut)
-    """Where a checkpoint is cut while the run goes on."""
+    """Where a checkpoint is cut, or the run is suspended."""
 
 
 class PartitionedTask(SourceTask):
@@ -104,10 +101,10 @@ class PartitionedTask(SourceTask):
             self._publish(time.monotonic())
 
     def _ends_now(self, now_s: float) -> bool:
-        if self._partitioning.cut.keeps_from_end:
+        if self._partitioning.cut.must_hear_decision:
             return False
         goes_on = self.state is TaskState.RUNNING and not self._is_draining
-        if goes_on and self._partitioning.alignment.is_asked:
+        if goes_on and self._partitioning.cut.suspends:
             return False  # whoever waits behind its last row has not ended
         return super()._ends_now(now_s)
 
@@ -123,7 +120,6 @@ class PartitionedTask(SourceTask):
         """As in the base class: what lies below the floor has been brought by the process before."""
         super().resume(floor, has_run=has_run)
         if floor < LAST:
-            self._partitioning.alignment.go_on_behind(floor.ts)
             self._partitioning.cut.go_on_behind(floor)
         if self.commits is None:
             self._floor = floor
@@ -195,14 +191,15 @@ class PartitionedTask(SourceTask):
         self._aligned_stop.report(self.emitter.last_placed.ts)
         if reason in (StopReason.MAX_TUPLES, StopReason.SUSPENDED):
             self._aligned_stop.leave()
-        until_us = self._partitioning.alignment.until_us
-        if reason is StopReason.SUSPENDED and until_us is not None and not self._exhausted:
-            self._last_us = max(self._last_us, until_us)
+        cut = self._partitioning.cut
+        cut.look(self._told_us)
+        if reason is StopReason.SUSPENDED and cut.suspends and not self._exhausted:
+            self._last_us = max(self._last_us, cut.until_us)
         self._poll.ask_at(0.0)
 
     def _stop_asking(self) -> None:
         self._aligned_stop.report(self.emitter.last_placed.ts)
-        self._partitioning.alignment.end(self._told_us)
+        self._partitioning.cut.end(self._told_us)
         self.context.checkpoints.finish(self.save())
         self._exhausted = True
         if self.active:
@@ -228,8 +225,6 @@ class PartitionedTask(SourceTask):
         """As in the base class. Whoever waits for room also says how far it is: others wait for that word,
         and only what they bring then may make room."""
         self._partitioning.cut.look(self._told_us)
-        if self._partitioning.alignment.is_asked:
-            self._partitioning.alignment.answer(self._told_us)
         return super().unblock()
 
     def run(self, limit: int) -> int:
@@ -257,14 +252,13 @@ class PartitionedTask(SourceTask):
         self._rest(count, now_s)
         self._aligned_stop.brought(count, now_s)
         if self.commits is None or not self.is_blocked:  # a successor that is there brings nothing once more
-            last, behind = self.emitter.last_placed, self._merger.behind
-            self._partitioning.alignment.brought(last, behind, now_s, waits=self._merger.waits_for_rows)
             self._pass()
         self._publish(now_s)
         return count
 
     def _pass(self) -> None:
-        """If all before the cut has been brought, say where that is left off, and go on.
+        """If all before the cut has been brought, say where that is left off, and go on, unless the run ends
+        there.
 
         A task that commits has committed all of it by then, and nothing else.
         """
@@ -276,15 +270,11 @@ class PartitionedTask(SourceTask):
             self.context.checkpoints.committed()
 
     def _bring(self, limit: int) -> None:
-        self._partitioning.cut.look(self._told_us)
-        if self._partitioning.alignment.is_asked:
-            self._partitioning.alignment.answer(self._told_us)
-            if self._partitioning.alignment.is_there:
-                return
-        until_us, aligned_us = self._aligned_stop.until_us, self._partitioning.alignment.until_us
-        if until_us is None or aligned_us is None:
+        cut, until_us = self._partitioning.cut, self._aligned_stop.until_us
+        cut.look(self._told_us)
+        if until_us is None or cut.brings_nothing:
             return
-        until_us = min(until_us, aligned_us, self._partitioning.cut.until_us)
+        until_us = min(until_us, cut.until_us)
         if self._pacer is not None:
             until_us = min(until_us, self._pacer.now_us(time.monotonic()))
         while limit > 0 and not self._exhausted:
@@ -320,7 +310,7 @@ class PartitionedTask(SourceTask):
         next_us = self._merger.next_row_us
         if count or self._merger.has_read:
             self._poll.found()
-        elif self._partitioning.alignment.is_asked or self._partitioning.cut.stands(now_s):
+        elif self._partitioning.cut.stands(now_s) or self._partitioning.cut.suspends:
             self._poll.ask_at(now_s + ALIGNING_PAUSE_S)
             self.emitter.signal_neighbours()  # so that the executor looks at others, which may be blocked
         elif self._merger.waits_for_rows or self._pacer is None or self._aligned_stop.asked:
@@ -334,12 +324,12 @@ class PartitionedTask(SourceTask):
         One that has brought all its rows does not end while the run is to be suspended. It is where the
         others are to come then: they may wait for room, which consumers make that know of it.
         """
-        aligned_us, cut = self._partitioning.alignment.until_us, self._partitioning.cut
-        if aligned_us is None or (aligned_us == NO_LIMIT and not self._merger.has_partitions):
-            return
+        cut = self._partitioning.cut
         cut.look(self._told_us)
-        until_us = min(aligned_us, cut.until_us)
-        waits_at_end = self._merger.behind == END and aligned_us != NO_LIMIT
+        if not (cut.suspends or self._merger.has_partitions):
+            return
+        until_us = cut.until_us
+        waits_at_end = self._merger.behind == END and cut.suspends
         frontier = END if waits_at_end else cut.reached(self._frontier(now_s))
         self.emitter.publish(frontier if until_us == NO_LIMIT else min(frontier, _last_at(until_us)))
         cut.told(self._told_us)

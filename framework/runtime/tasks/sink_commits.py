@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from framework.operators.sinks import TransactionalSink
-from framework.runtime.coordination.alignment import Alignment
+from framework.runtime.coordination.cut_record import CutRecord
 from framework.runtime.durability.recovery import Commits
 from framework.runtime.tasks.agenda import NEVER_S, AgendaClient, Entry, Frontier
 from framework.runtime.tasks.context import TaskContext
@@ -194,7 +194,7 @@ class CheckpointCommits(SinkCommits):
         slot: holds the sink.
         restart: makes the component anew, if it has raised.
         start_id: the checkpoint that the run goes on from; None if it begins anew.
-        alignment: says which checkpoint exists.
+        record: says which checkpoint exists.
         may_end: whether the end of the input is not only that of a run that another one goes on with.
     """
 
@@ -204,12 +204,12 @@ class CheckpointCommits(SinkCommits):
         slot: ComponentSlot,
         restart: Callable[[], None],
         start_id: int | None,
-        alignment: Alignment,
+        record: CutRecord,
         may_end: Callable[[], bool],
     ) -> None:
         super().__init__(context, slot, restart, rows=sys.maxsize, seconds=NEVER_S)
         self._start_id = start_id
-        self._alignment = alignment
+        self._record = record
         self._completed = 0
         """The last checkpoint of this run that the sink has applied."""
         self._may_end = may_end
@@ -217,11 +217,11 @@ class CheckpointCommits(SinkCommits):
     @property
     def due_at_s(self) -> float:
         """At once where a checkpoint exists that has not been applied."""
-        return 0.0 if self._alignment.completed > self._completed and not self._slot.is_gone else NEVER_S
+        return 0.0 if self._record.completed > self._completed and not self._slot.is_gone else NEVER_S
 
     def take_timed(self, now_s: float) -> Iterator[Entry]:
         """Applies what belongs to the last checkpoint that exists."""
-        number = self._alignment.completed
+        number = self._record.completed
         if number > self._completed and not self._slot.is_gone:
             yield Entry(None, lambda _at: self.complete(number))
 

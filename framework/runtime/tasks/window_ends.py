@@ -13,7 +13,7 @@ from functools import partial
 
 from framework.operators.windows import OpenWindows
 from framework.planning.layout import BEHIND_TUPLES
-from framework.runtime.coordination.alignment import BoltAlignment
+from framework.runtime.coordination.cut_record import InputEnd
 from framework.runtime.coordination.cut_record import before_us
 from framework.runtime.order.positions.lineage import LAST
 from framework.runtime.tasks.agenda import AgendaClient, Entry, Frontier
@@ -27,7 +27,7 @@ class WindowEnds(AgendaClient):
         windows: the component's, which may be another one after an exception.
         fire: has the component process the window that ends at a time, in microseconds, and places what it
             emits at a position.
-        alignment: knows whether the end of the input is also that of what the run is a part of; asked once
+        end: knows whether the end of the input is also that of what the run is a part of; asked once
             windows would fire for it.
     """
 
@@ -35,11 +35,11 @@ class WindowEnds(AgendaClient):
         self,
         windows: Callable[[], OpenWindows],
         fire: Callable[[Position, int], None],
-        alignment: BoltAlignment,
+        end: InputEnd,
     ) -> None:
         self._windows = windows
         self._fire = fire
-        self._alignment = alignment
+        self._end = end
         self._bound_us: int | None = None
         """No window fires before an input up to this time; None where that is not known."""
 
@@ -62,8 +62,8 @@ class WindowEnds(AgendaClient):
                 return
         # Event time has ended below the position: what is left up to there is due as at the end of all.
         if self._windows().next_over(until) is not None:
-            if not self._alignment.may_end():
-                closed_us = self._alignment.closed_at().ts
+            if not self._end.may_end():
+                closed_us = before_us(self._end.closed_at())
                 until = closed_us if until is None else min(until, closed_us)
             yield from self._entries(until)
 

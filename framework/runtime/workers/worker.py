@@ -23,7 +23,7 @@ from framework.operators.log import (
     task_files,
 )
 from framework.planning import Plan
-from framework.runtime.coordination.alignment import Stage
+from framework.runtime.coordination.cut_record import CutState
 from framework.runtime.coordination.signals import asked_by_sigquit
 from framework.runtime.coordination.stop import DrainDeadline, StopReason, StopSignal
 from framework.runtime.durability.checkpoints.states import SavedTask, SavedTasks, TaskReport
@@ -182,11 +182,11 @@ class Worker:
         Raises:
             ComponentError: a sink has raised while it made lasting what it had taken.
         """
-        alignment = self._network.alignment
-        if alignment is None or not self._network.makes_checkpoints or not self.is_drained:
+        record = self._network.cut
+        if record is None or not self._network.makes_checkpoints or not self.is_drained:
             return None
         # A process may be done before it hears the reason.
-        is_suspended = alignment.stage is Stage.CLOSED or self._stop.reason is StopReason.SUSPENDED
+        is_suspended = record.state is CutState.CLOSED or self._stop.reason is StopReason.SUSPENDED
         for index, task in self._begun if is_suspended else ():
             self._threads.in_thread(index, partial(self._cut, index, task))
         lost = sum(task.context.counters.lost for task in self.tasks)
@@ -295,8 +295,8 @@ class Worker:
                 has_gone_on = task.commits.has_begun
             if not has_gone_on and task.context.spec.id in self._plan.saved:
                 task.restore(self._plan.saved[task.context.spec.id])
-            if self._checkpoints is not None and self._network.alignment is not None:
-                told = partial(self._report, task), self._checkpoints, self._network.alignment
+            if self._checkpoints is not None and self._network.cut is not None:
+                told = partial(self._report, task), self._checkpoints, self._network.cut
                 task.context.checkpoints.listen(*told, self._on_want)
             self._begun.append((index, task))
             executor.start(task)
@@ -312,9 +312,9 @@ class Worker:
         self._on_report(TaskReport(task.context.spec.id, found, task.context.counters.lost))
 
     def _cut(self, index: int, task: Task) -> None:
-        alignment = self._network.alignment
-        assert alignment is not None
-        self._executors[index].call(task, task.cut, alignment.number)
+        record = self._network.cut
+        assert record is not None
+        self._executors[index].call(task, task.cut, record.number)
 
     def _close(self, index: int, task: Task, written: int | None, *, is_last: bool) -> None:
         executor = self._executors[index]

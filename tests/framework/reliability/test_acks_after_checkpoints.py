@@ -43,7 +43,7 @@ PROGRAM = """
     import framework
     from framework.runtime.durability.checkpoints.folder import SystemFiles
     from framework.runtime.leading.checkpointing import Checkpointing
-    from framework.runtime.coordination.alignment import Alignment
+    from framework.runtime.coordination.cut_record import CutRecord
     from framework.operators.sinks import JsonLinesSink
     from tests.framework.reliability.brokers import FromBroker, Remember
 
@@ -77,7 +77,7 @@ PROGRAM = """
             return written(self, reports)
         began_s, acked = time.monotonic(), folder / "acked"
         before = acked.stat().st_size
-        self._alignment.complete(self._number)
+        self._record.complete(self._number)
         while acked.stat().st_size == before and time.monotonic() < began_s + 5:
             self._leader.wake()
         os.killpg(0, signal.SIGKILL)
@@ -86,7 +86,7 @@ PROGRAM = """
     if __name__ == "__main__":
         for name in ("rename", "sync_folder", "write"):
             watched(SystemFiles, name)
-        watched(Alignment, "complete")
+        watched(CutRecord, "complete")
         if plant:
             written, Checkpointing._written_from = Checkpointing._written_from, early
         builder = framework.TopologyBuilder()

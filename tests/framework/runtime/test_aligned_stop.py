@@ -14,7 +14,7 @@ from framework import TopologyBuilder
 from framework.operators.components import Block
 from framework.operators.sinks import CollectingSink
 from framework.runtime import RunReport
-from framework.runtime.coordination.alignment import QUIET_S, QUIET_TURNS
+from framework.runtime.coordination.source_cut import QUIET_S, QUIET_TURNS
 from framework.runtime.coordination.stop import StopReason
 from framework.runtime.tasks.aligned_stop import AlignedStop
 from tests.framework.runtime.partitioned import Partitions, Row, Stopping, chain_of, expected_rows, rows_of

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from framework.planning.routing import SwitchingRouter, TaskSet
-from framework.runtime.coordination.alignment import Alignment
-from framework.runtime.coordination.cut_record import CutState, Purpose
+from framework.runtime.coordination.cut_record import CutRecord, CutState, Purpose
 from framework.runtime.coordination.route_switch import RouteSwitch, Switched
 from framework.runtime.coordination.scale_record import ScaleRecord
 from tests.framework.runtime.handing_over import chain
@@ -28,7 +27,7 @@ class Decided:
         self.plan, _ = plan_of(chain(), control=".", changes=[])
         arena = Arena.private(100_000)
         self.scales = ScaleRecord.create(arena, self.plan)
-        self.cut = Alignment.create(arena, self.plan).cut
+        self.cut = CutRecord.create(arena, self.plan)
         self.scales.propose("second", TaskSet.first(3))
         times = {part: CUT_US for part in self.plan.aligned_sources}
         self.cut.propose(0, times, Purpose.RECONFIGURATION)
@@ -80,7 +79,7 @@ def test_a_proposal_that_is_void_or_open_is_nothing_to_wait_behind() -> None:
     switch = RouteSwitch(run.cut, run.scales, run.tasks("first")[0], ())
     switch.committed(LEAST)
     switch.committed(Position(10 * CUT_US, 0, 0))
-    assert run.cut.word & 3 == CutState.VOID and not run.scales.is_divided_anew(1)
+    assert run.cut.state is CutState.VOID and not run.scales.is_divided_anew(1)
 
 
 class Counted:

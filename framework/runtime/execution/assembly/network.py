@@ -1,5 +1,5 @@
 """Everything that the processes of a run share lies in one arena: channels, bells, the quota, cuts, trees,
-black boxes, the alignment for checkpoints and the numbers of tasks."""
+black boxes, the cuts of a run and the numbers of tasks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from framework.model.config import Settings
 from framework.model.errors import ConfigError
 from framework.model.topology import Role
 from framework.planning import Channel, Plan, WorkerKind, is_exact
-from framework.runtime.coordination.alignment import Alignment
+from framework.runtime.coordination.cut_record import CutRecord
 from framework.runtime.coordination.ownership import Ownership
 from framework.runtime.coordination.scale_record import ScaleRecord
 from framework.runtime.exchange.buffer import SPILL_AT
@@ -58,7 +58,7 @@ class NetworkMap:
     """By process; empty where all tasks run in this one, and where the system knows none."""
     forest: int | None = None
     """None where nothing is tracked."""
-    alignment: int | None = None
+    cut: int | None = None
     """None where sources never come to one event time."""
     makes_checkpoints: bool = False
     scales: int | None = None
@@ -130,17 +130,14 @@ class Network:
         ]
         self.forest = None if offsets.forest is None else Forest.attach(arena, offsets.forest)
         """The trees of tracked tuples, with a table for each task; None where none are tracked."""
-        self.alignment = (
-            None if offsets.alignment is None else Alignment.attach(arena, offsets.alignment, plan)
-        )
+        self.cut = None if offsets.cut is None else CutRecord.attach(arena, offsets.cut, plan)
         """Where sources come to one event time for a checkpoint, or where key groups are handed over; None
         where neither can be."""
         self.makes_checkpoints = offsets.makes_checkpoints
         """Whether the run has a folder for checkpoints."""
         self.scales = None if offsets.scales is None else ScaleRecord.attach(arena, offsets.scales, plan)
         """How many tasks components shall have; None where no component can be scaled."""
-        record = None if self.alignment is None else self.alignment.cut
-        self.ownership = Ownership(record, self.scales, plan, settings["viper.key.groups"])
+        self.ownership = Ownership(self.cut, self.scales, plan, settings["viper.key.groups"])
         """Which key groups each task has."""
 
     @classmethod
@@ -165,7 +162,7 @@ class Network:
         small = (len(plan.placement.executors) + len(processes) + 1) * Bell.size()
         small += Quota.size(len(processes))
         small += sum(Cut.size(len(tasks)) for tasks in plan.aligned_stops)
-        small += Alignment.size(plan) if aligns else 0
+        small += CutRecord.size(plan) if aligns else 0
         small += ScaleRecord.size(plan)
         trees = _trees(plan, settings)
         boxes = list(_black_boxes(plan))
@@ -186,7 +183,7 @@ class Network:
             tuple(BlackBox.create(arena, capacity).offset for capacity in boxes),
             tuple(life.offset for _ in boxes if (life := Life.create(arena)) is not None),
             forest.offset if forest else None,
-            Alignment.create(arena, plan).offset if aligns else None,
+            CutRecord.create(arena, plan).offset if aligns else None,
             checkpoints,
             ScaleRecord.create(arena, plan).offset if plan.scalable else None,
         )

@@ -99,10 +99,10 @@ class OutputFactory:
 
     def _switch(self, task: TaskSpec, switched: Sequence[Switched]) -> RouteSwitch | None:
         """What has routers divide anew from the cut of a reconfiguration on; None where there are none."""
-        alignment, scales = self._network.alignment, self._network.scales
-        if not switched or alignment is None or scales is None:
+        record, scales = self._network.cut, self._network.scales
+        if not switched or record is None or scales is None:
             return None
-        return RouteSwitch(alignment.cut, scales, task.id, switched)
+        return RouteSwitch(record, scales, task.id, switched)
 
     def _only_heartbeats(self, task: TaskSpec, readers: frozenset[int]) -> list[Destination]:
         """Destinations for tasks that receive no tuples from this one, only its heartbeats."""

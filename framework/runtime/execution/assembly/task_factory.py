@@ -20,7 +20,7 @@ from framework.operators.sinks import Sink, TransactionalSink
 from framework.planning import Plan, TaskSpec, TimeMode
 from framework.planning.out_of_order import holds_back
 from framework.recording import Recorder
-from framework.runtime.coordination.alignment import BoltAlignment, SourceAlignment
+from framework.runtime.coordination.cut_record import InputEnd
 from framework.runtime.coordination.source_cut import SourceCut
 from framework.runtime.durability.recovery import Commits, RecoveryMemory
 from framework.runtime.durability.state import MemberState, StateMemory, TaskState
@@ -247,14 +247,13 @@ class TaskFactory:
     def _partitioned(
         self, context: TaskContext, host: Host, output: Output, recorder: Recorder | None
     ) -> PartitionedTask:
-        spec, settings, alignment = context.spec, self._settings, self._network.alignment
+        spec, settings = context.spec, self._settings
         partitioning = Partitioning(
             len(self._plan.tasks_of(spec.component)),
             settings["viper.poll.pause.max.ms"] / 1000,
             self._network.quota,
             self._largest_slice(output),
-            SourceAlignment(alignment, spec.id),
-            SourceCut(alignment.cut, spec.id) if alignment is not None else SourceCut(),
+            SourceCut(self._network.cut, spec.id),
         )
         level = self._plan.layout.components[spec.component]
         offsets = self._plan.offsets.get(spec.component, {})
@@ -331,12 +330,12 @@ class TaskFactory:
         if host.has_key_windows and host.cls.derives_keys:
             groups = GroupOutputs(emitter, assigner, due.level, self._settings["viper.key.groups"])
             collector.group_by(groups.begin)
-        alignment = self._network.alignment
-        end = BoltAlignment(alignment, spec.id)
+        record = self._network.cut
+        end = InputEnd(record, spec.id)
         commits = self._commits(context, slot, interludes, end.may_end)
         hand_over, cut = self._hand_over(spec), None
-        if alignment is not None:
-            cut = BoltCut(alignment.cut, spec.id, lambda: hand_over is not None and hand_over.changes)
+        if record is not None:
+            cut = BoltCut(record, spec.id, lambda: hand_over is not None and hand_over.changes)
             if hand_over is not None and slice_commits is not None:
                 slice_commits.call_behind(partial(_keep_what_was_taken, hand_over, cut))
         parts_of_agenda = slot, received, emitter, interludes, acker, end, commits
@@ -390,9 +389,9 @@ class TaskFactory:
     ) -> SinkCommits | None:
         if not isinstance(slot.host.component, TransactionalSink):
             return None
-        alignment = self._network.alignment
-        if alignment is not None and self._network.makes_checkpoints:
-            start = self._plan.start_id, alignment
+        record = self._network.cut
+        if record is not None and self._network.makes_checkpoints:
+            start = self._plan.start_id, record
             return CheckpointCommits(context, slot, interludes.restart, *start, may_end)
         rows, seconds = context.conf["viper.sink.apply.rows"], context.conf["viper.sink.apply.secs"]
         return SinkCommits(context, slot, interludes.restart, rows=rows, seconds=seconds)
@@ -581,11 +580,11 @@ class SpoutParts:
 
     def withheld(self, context: TaskContext) -> WithheldAcks | None:
         """The acks of a spout that wait for checkpoints; None where they do not."""
-        alignment = self._network.alignment
+        record = self._network.cut
         waits = context.conf["viper.ack.after"] != "commit" and self._network.forest is not None
-        if alignment is None or not waits or not self._network.makes_checkpoints:
+        if record is None or not waits or not self._network.makes_checkpoints:
             return None
-        return WithheldAcks(self._settings["viper.tracked.max"], lambda: alignment.completed)
+        return WithheldAcks(self._settings["viper.tracked.max"], lambda: record.completed)
 
     def _most_pending(self, context: TaskContext) -> int:
         configured: int | None = context.conf["topology.max.spout.pending"]
@@ -598,10 +597,9 @@ class SpoutParts:
         self, context: TaskContext, emitter: Emitter, assigner: SpoutAssigner, outcomes: Outcomes
     ) -> AlignedSpout:
         """What has a task come to the time of a checkpoint."""
-        alignment, task = self._network.alignment, context.spec.id
-        cut = None if alignment is None else SourceCut(alignment.cut, task)
-        agreeing = SourceAlignment(alignment, task), cut
-        return AlignedSpout(*agreeing, emitter, assigner, outcomes, context.checkpoints)
+        record = self._network.cut
+        cut = None if record is None else SourceCut(record, context.spec.id)
+        return AlignedSpout(cut, emitter, assigner, outcomes, context.checkpoints)
 
 
 def _time_fields(output: Output, conf: Mapping[str, Any]) -> dict[int, int]:

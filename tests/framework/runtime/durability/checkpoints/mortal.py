@@ -10,7 +10,6 @@ from typing import Any
 from framework import TopologyBuilder
 from framework.operators.sinks import JsonLinesSink, Sink, SqliteSink, TransactionalSink
 from framework.operators.sinks.staging import Stage
-from framework.runtime.coordination.alignment import Alignment
 from framework.runtime.coordination.cut_record import CutRecord
 from framework.runtime.durability.recovery import Commits
 from framework.runtime.durability.state import Snapshot
@@ -27,8 +26,6 @@ COUNT = 400
 SPREAD = {"source": [1, 2], "remember": [2, 3], "total": 3, "written": 1, "table": 1, "file": 2}
 """Every component has a neighbour in another process."""
 OF_CHECKPOINTS: tuple[tuple[type, str], ...] = (
-    (Alignment, "answer"),
-    (Alignment, "arrive"),
     (CutRecord, "answer"),
     (CutRecord, "pass_at"),
     (TaskCheckpoints, "cut"),

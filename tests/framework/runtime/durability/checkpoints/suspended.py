@@ -18,7 +18,7 @@ from framework.operators.components import Block
 from framework.operators.sinks import CollectingSink
 from framework.runtime import Run, RunOptions, RunReport
 from framework.runtime.coordination import cut_leader
-from framework.runtime.coordination.alignment import Alignment, Stage
+from framework.runtime.coordination.cut_record import CutRecord, Purpose
 from framework.runtime.coordination.stop import StopReason
 from tests.framework.runtime.partitioned import Partitions
 from tests.framework.runtime.pieces import plan_of, run_built
@@ -150,20 +150,23 @@ def suspending(
             decided(os.getpid()).touch()
             settled(os.getpid()).touch()
 
-    def agree(self: cut_leader.CutLeader, number: int, wait: cut_leader.Wait) -> int:
-        attempt = agreed(self, number, wait)
-        decided(os.getpid()).touch()
+    def agree(
+        self: cut_leader.CutLeader, number: int, wait: cut_leader.Wait, purpose: Purpose = Purpose.CHECKPOINT
+    ) -> int:
+        attempt = agreed(self, number, wait, purpose)
+        if purpose is Purpose.CHECKPOINT:
+            decided(os.getpid()).touch()
         return attempt
 
     def handle(*_: object) -> None:
         if threads and threads[-1].is_alive():
             return  # one at a time
-        alignment = run._network.alignment
-        assert alignment is not None
-        word = alignment.cut.word
+        record = run._network.cut
+        assert record is not None
+        word = record.word
         threads.append(threading.Thread(target=suspend))
         threads[-1].start()
-        while alignment.stage is Stage.NOTHING and alignment.cut.word == word and threads[-1].is_alive():
+        while record.word == word and threads[-1].is_alive():
             pass
         heard(os.getpid()).touch()
 
@@ -189,12 +192,12 @@ def suspending(
 @contextmanager
 def ending_from(time_us: int) -> Iterator[None]:
     """While the block runs, runs are suspended at that time, unless a source has come further."""
-    answer = Alignment.answer
+    answer = CutRecord.answer
 
-    def at_least(self: Alignment, task: int, told_us: int) -> None:
-        answer(self, task, max(told_us, time_us))
+    def at_least(self: CutRecord, task: int, attempt: int, told_us: int) -> None:
+        answer(self, task, attempt, max(told_us, time_us))
 
-    with mock.patch.object(Alignment, "answer", at_least):
+    with mock.patch.object(CutRecord, "answer", at_least):
         yield
 
 

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import pytest
 
 from framework.runtime.coordination import cut_leader
-from framework.runtime.coordination.alignment import Alignment
 from framework.runtime.coordination.cut_leader import CutInterruptedError, CutLeader
-from framework.runtime.coordination.cut_record import NO_PROPOSAL, CutState, Proposal, Purpose
+from framework.runtime.coordination.cut_record import NO_PROPOSAL, CutRecord, CutState, Proposal, Purpose
 from framework.runtime.coordination.source_cut import SourceCut
 from framework.runtime.order.positions.lineage import LAST
 from framework.runtime.order.positions.ticks import EventTicks
@@ -28,8 +27,7 @@ class Run:
 
     def __init__(self, sources: int) -> None:
         self.plan, _ = plan_of(built(Partitions(), sources, 1))
-        self.alignment = Alignment.create(Arena.private(10_000), self.plan)
-        self.record = self.alignment.cut
+        self.record = CutRecord.create(Arena.private(10_000), self.plan)
         self.tasks = [task.id for task in self.plan.tasks_of("source")]
         self.sources = [SourceCut(self.record, task) for task in self.tasks]
         (clock,) = self.plan.tasks_of("clock")
@@ -45,7 +43,7 @@ class Run:
         self.record.propose(number, {part: time_us for part in self.plan.aligned_stops})
 
     def leader(self) -> CutLeader:
-        return CutLeader(self.plan, self.alignment, lambda: None)
+        return CutLeader(self.plan, self.record, lambda: None)
 
 
 def test_a_source_that_has_accepted_waits_at_the_time_until_it_is_decided() -> None:
@@ -259,7 +257,7 @@ def test_a_source_that_has_ended_beyond_the_time_makes_it_void(monkeypatch: pyte
 
     def end(tasks: Sequence[int], hint: str) -> None:
         told.append(run.record.time_us(run.tasks[0]))
-        run.alignment.end(run.tasks[0], 500)
+        run.record.end(run.tasks[0], 500)
         run.sources[1].look(0)
 
     assert leader.agree(1, end) == 2

@@ -82,7 +82,7 @@ def behind(times: Callable[..., Any]) -> Callable[..., Any]:
 def test_void_proposals_bind_nobody(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     voids = []
     make_void = CutRecord.make_void
-    monkeypatch.setattr(CutRecord, "make_void", lambda self: (voids.append(self.word & 3), make_void(self)))
+    monkeypatch.setattr(CutRecord, "make_void", lambda self: (voids.append(self.state), make_void(self)))
     monkeypatch.setattr(CutLeader, "_times_us", behind(CutLeader._times_us))
     assert differences(seed, tmp_path) == []
     assert CutState.PROPOSED in voids

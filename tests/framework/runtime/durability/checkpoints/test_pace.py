@@ -9,8 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from framework.runtime.coordination.alignment import Alignment
-from framework.runtime.coordination.cut_record import CutState, Proposal
+from framework.runtime.coordination.cut_record import CutRecord, CutState, Proposal
 from framework.runtime.durability.checkpoints.states import Saved, SavedTask
 from framework.runtime.durability.state import Snapshot, TaskState
 from framework.runtime.tasks import checkpoints
@@ -58,10 +57,9 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 def begun(clock: Clock, told: list[SavedTask]) -> tuple[TaskCheckpoints, Pieces]:
     """A task that has saved itself, and has committed that; what it tells the leader goes into a list."""
     pieces, task = Pieces(clock), TaskCheckpoints()
-    cut = SimpleNamespace(is_decided_on=lambda attempt: True)
-    alignment = cast(Alignment, SimpleNamespace(cut=cut, completed=0))
+    record = cast(CutRecord, SimpleNamespace(is_decided_on=lambda attempt: True, completed=0))
     state = SimpleNamespace(snapshot=lambda number, folder, full: cast(Snapshot, pieces))
-    task.listen(told.append, Path(), alignment, lambda: None)
+    task.listen(told.append, Path(), record, lambda: None)
     assert task.write_at_s == inf
     task.cut(PROPOSAL, cast(Any, {}), [cast(TaskState, state)], clock.now_s)
     return task, pieces

@@ -21,7 +21,7 @@ from framework.model.errors import CheckpointError, ComponentError, SuspendError
 from framework.operators.components import Block
 from framework.operators.sinks import CountingSink, SqliteSink, TransactionalSink
 from framework.runtime import Run, RunOptions, RunReport, StopReason, StopSignal, run
-from framework.runtime.coordination.alignment import Alignment
+from framework.runtime.coordination.cut_record import CutRecord
 from framework.runtime.durability.checkpoints import CheckpointFolder, locked
 from framework.runtime.durability.checkpoints.control import ask
 from framework.runtime.durability.checkpoints.last_run import FILE
@@ -253,7 +253,7 @@ def test_what_cannot_be_suspended_ends_and_goes_on(tmp_path: Path, whole: tuple[
     resumed(tmp_path, 50)
     told = r"no checkpoint: .*; it was stopped without one: --resume goes on from .*checkpoint-000001$"
     with pytest.MonkeyPatch.context() as patched, pytest.raises(SuspendError, match=told):
-        patched.setattr(Alignment, "laggards", lambda self: iter([1]))
+        patched.setattr(CutRecord, "has_passed", lambda self, task: False)
         resumed(tmp_path, 200, options={"viper__checkpoint__timeout__secs": 0.01})
     resumed(tmp_path)
     assert written(tmp_path / "out") == whole

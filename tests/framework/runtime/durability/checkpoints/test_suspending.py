@@ -9,7 +9,7 @@ import pytest
 
 from framework.model.errors import SuspendError
 from framework.runtime import Run, RunOptions
-from framework.runtime.coordination.alignment import Stage
+from framework.runtime.coordination.cut_record import CutState
 from framework.runtime.coordination.stop import StopReason
 from framework.runtime.durability.checkpoints import CheckpointFolder
 from framework.runtime.durability.checkpoints.manifest import Manifest
@@ -70,12 +70,12 @@ def test_a_checkpoint_that_is_asked_for_behind_it_does_not_let_the_run_go_on(tmp
     spout = Suspending(4, COUNT, 3, os.getpid(), 200)
     run = Run(*plan_of(built(spout, 2, 2)), RunOptions(checkpoints=tmp_path))
     assert run._network is not None
-    alignment = run._network.alignment
+    record = run._network.cut
     with suspending(run):
         assert run.execute().reason is StopReason.SUSPENDED
     with pytest.raises(SuspendError, match="has come to its end"):
         run.checkpoint()
-    assert alignment is not None and alignment.stage is Stage.CLOSED
+    assert record is not None and record.state is CutState.CLOSED
 
 
 def test_tasks_get_what_they_would_have_got(tmp_path: Path) -> None:
