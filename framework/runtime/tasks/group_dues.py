@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from framework.operators.windows.due import Due, DueByGroup
-from framework.runtime.coordination.cut_record import InputEnd
-from framework.runtime.coordination.cut_record import last_us_before
+from framework.runtime.coordination.cut_record import InputEnd, last_us_before
 from framework.runtime.order.positions.lineage import LAST
 from framework.runtime.tasks.agenda import AgendaClient, Entry, Frontier
 from viper.position import Position

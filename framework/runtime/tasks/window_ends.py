@@ -13,8 +13,7 @@ from functools import partial
 
 from framework.operators.windows import OpenWindows
 from framework.planning.layout import BEHIND_TUPLES
-from framework.runtime.coordination.cut_record import InputEnd
-from framework.runtime.coordination.cut_record import before_us
+from framework.runtime.coordination.cut_record import InputEnd, before_us
 from framework.runtime.order.positions.lineage import LAST
 from framework.runtime.tasks.agenda import AgendaClient, Entry, Frontier
 from viper.position import Position

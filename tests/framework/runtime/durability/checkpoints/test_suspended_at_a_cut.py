@@ -1,4 +1,4 @@
-"""A run is suspended by a cut: its sources stop, come to one event time, and the leader closes the run there."""
+"""A run is suspended by a cut: its sources stop, come to one event time, and the run is closed there."""
 
 from __future__ import annotations
 
