@@ -210,8 +210,8 @@ class AlignedSpout:
             self._checkpoints.committed()
         self._leave()
 
-    def frontier(self) -> Position | None:
-        """How far the consumers may be told that the task is; None if nothing can be said.
+    def frontier(self) -> Position:
+        """How far the consumers may be told that the task is.
 
         One that has brought all, and does not end as the run is to be suspended, is where the others are to
         come: they may wait for room, which consumers make that know of it.

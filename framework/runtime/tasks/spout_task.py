@@ -400,9 +400,7 @@ class SpoutTask(SourceTask):
         """Tell the consumers how far the task is."""
         if self._aligned.may_be_asked:
             self._aligned.answer()  # before they are told of a time that others have agreed on
-        reached = self._aligned.frontier()
-        if reached is not None:
-            self.emitter.publish(reached)
+        self.emitter.publish(self._aligned.frontier())
         self._aligned.told()
 
     def unblock(self) -> bool:
