@@ -16,12 +16,12 @@ STATE_NAMES = (
 )
 STATE = [f"cbackend/src/{name}.c" for name in STATE_NAMES]
 
-# viper._backend, through cffi, keeps to the stable ABI; this one does not, for its speed (csrc/rows.h).
+# viper._backend, through cffi, keeps to the stable ABI; this one does not, for its speed (csrc/rows/rows.h).
 rows = Extension(
     "viper._rows",
-    sources=sorted(glob("viper/csrc/*.c")) + STATE,
-    depends=sorted(glob("viper/csrc/*.h") + glob("cbackend/**/*.h", recursive=True)),
-    include_dirs=["cbackend/include", "cbackend/src"],
+    sources=sorted(glob("viper/csrc/*.c") + glob("viper/csrc/*/*.c")) + STATE,
+    depends=sorted(glob("viper/csrc/*/*.h") + glob("cbackend/**/*.h", recursive=True)),
+    include_dirs=["viper/csrc", "cbackend/include", "cbackend/src"],
     # What is called for each row lies in other files; unless hidden it is looked up in the linker's table.
     extra_compile_args=["-std=c11", "-Wall", "-Wextra", "-fvisibility=hidden"],
 )

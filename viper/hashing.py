@@ -5,8 +5,8 @@ equal keys hash equally whatever their types (1, 1.0 and True are one key), and 
 values do in Python. What cannot promise that is refused.
 
 The hash is SipHash-1-3 (J.-P. Aumasson and D. J. Bernstein, 2012) with a fixed key over canonical bytes,
-which end with a byte for their kind. `csrc/canonical.h` has the form of plain values: str, bytes, int, float,
-bool, None, and tuples and lists of these. C calls `hash_of_rare` for all others.
+which end with a byte for their kind. `csrc/keys/canonical.h` has the form of plain values: str, bytes, int,
+float, bool, None, and tuples and lists of these. C calls `hash_of_rare` for all others.
 
 Of no key, but of what is stored, `xxh64` makes checksums.
 """
@@ -61,7 +61,7 @@ Row = tuple[Any, ...]
 _MICROSECOND = datetime.timedelta(microseconds=1)
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
 
-# The last byte of canonical bytes; csrc/canonical.h has the others.
+# The last byte of canonical bytes; csrc/keys/canonical.h has the others.
 _DATE = b"d"
 _SET = b"e"
 _MAPPING = b"m"

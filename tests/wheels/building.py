@@ -1,8 +1,8 @@
 """The sdist, and wheels that are made of it.
 
 There is a wheel for each version of Python, as ``viper._rows`` is not built for the limited API. With it, one
-wheel would serve all versions, but each access to a tuple or a list would be a call: viper/csrc/rows.h says
-what that costs.
+wheel would serve all versions, but each access to a tuple or a list would be a call:
+viper/csrc/rows/rows.h says what that costs.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 /* The extension module viper._rows. */
-#include "rows.h" /* first, as Python.h wants it */
+#include "rows/rows.h" /* first, as Python.h wants it */
 
-#include "addressed.h"
-#include "hashing.h"
-#include "state.h"
-#include "tx.h"
+#include "rows/addressed.h"
+#include "keys/hashing.h"
+#include "state/state.h"
+#include "tx/tx.h"
 
 static int add_type(PyObject *module, const char *name, PyType_Spec *spec)
 {
@@ -33,8 +33,7 @@ static int rows_exec(PyObject *module)
                  add_type(module, "SharedRows", &tx_rows_spec) || add_type(module, "Recorder", &tx_recorder_spec) ||
                  add_type(module, "Transaction", &tx_transaction_spec) || add_type(module, "Handle", &tx_handle_spec) ||
                  add_type(module, "Result", &tx_result_spec) ||
-                 add_type(module, "RowResults", &tx_row_results_spec) || let_numpy_pass(module, "Handle") ||
-                 PyModule_AddFunctions(module, hashing_methods);
+                 add_type(module, "RowResults", &tx_row_results_spec) || let_numpy_pass(module, "Handle");
     return failed ? -1 : 0;
 }
 
@@ -109,6 +108,23 @@ static PyMethodDef rows_methods[] = {
      "descent(times) -> int: the index of the first time (native int64) that is earlier than the one before it; -1 for\n"
      "none."},
     {"xxh64", rows_xxh64, METH_VARARGS, "xxh64(data, seed=0) -> int: XXH64 of bytes, a fast checksum."},
+    {"hash_of", hashing_hash_of, METH_VARARGS,
+     "hash_of(value, rare) -> int: the stable hash of a value; rare(value) has that of one that is not plain."},
+    {"siphash", hashing_siphash, METH_VARARGS,
+     "siphash(data, key0=..., key1=...) -> int: SipHash-1-3 of bytes, by default with the key of the stable hash."},
+    {"hashes_of_rows", hashing_hashes_of_rows, METH_VARARGS,
+     "hashes_of_rows(rows, indexes, rare) -> bytes: the hash of each tuple's key, as native uint64."},
+    {"targets_of_rows", hashing_targets_of_rows, METH_VARARGS,
+     "targets_of_rows(rows, indexes, tasks, groups, rare) -> bytes: the index of the task that has each key's group, as\n"
+     "native uint16."},
+    {"hashes_of_columns", hashing_hashes_of_columns, METH_O,
+     "hashes_of_columns(columns) -> bytes | None: as hashes_of_rows, of Arrow arrays, which are the key's fields;\n"
+     "None where one is of a type that is hashed value by value."},
+    {"targets_of_columns", hashing_targets_of_columns, METH_VARARGS,
+     "targets_of_columns(columns, tasks, groups) -> bytes | None: as targets_of_rows, of Arrow arrays."},
+    {"split", hashing_split, METH_VARARGS,
+     "split(targets, parts) -> (bytes, list): the indexes of rows in the order of their parts, as native uint32,\n"
+     "and where each part begins, with the end of the last; a target past the last part drops its row."},
     {NULL, NULL, 0, NULL},
 };
 

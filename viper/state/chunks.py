@@ -1,6 +1,6 @@
 """Key groups as bytes: how the rows of a table get into a checkpoint, and out of it into other tasks.
 
-A chunk is a header and rows; viper/csrc/state_export.c has the form of these. A snapshot is all that a table
+A chunk is a header and rows; viper/csrc/state/export.c has the form of these. A snapshot is all that a table
 holds at one moment, or what has changed of it since another snapshot. It is taken out chunk by chunk, while
 the table goes on changing. Rows are told with their numbers, so that they are entered again in the order of
 their insertion, and a group iterates the same in whichever task it is.

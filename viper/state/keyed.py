@@ -15,7 +15,7 @@ from viper.scalars import holds_any, python_within
 from viper.state.memory import MOST_OWNERS, Writer
 
 _SHOWN_WORDS: Final = 2
-"""Words of a row before what it holds; viper/csrc/state.h has the same number."""
+"""Words of a row before what it holds; viper/csrc/state/state.h has the same number."""
 
 
 class KeyedState:
@@ -251,7 +251,7 @@ def items(table: KeyedTable, group: int) -> Iterator[tuple[Any, tuple[Any, ...]]
 
 
 def _words_of(codes: str) -> int:
-    """Words of a row; viper/csrc/state_rows.c says what they are."""
+    """Words of a row; viper/csrc/state/rows.c says what they are."""
     if codes[:1] == "@":
         return _words_of(codes[1:]) + 1
     if codes[:1] == "[":

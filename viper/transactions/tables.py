@@ -14,7 +14,7 @@ from viper.transactions.specs import TableSpec
 
 CODES: Final = {"int64": "q", "float64": "d", "text": "s", "set": "*"}
 _ELEMENT_BEHIND: Final = 6
-"""Bytes of an element beside the value's: see csrc/tx_key.c."""
+"""Bytes of an element beside the value's: see csrc/tx/key.c."""
 _PART_BEHIND: Final = 5
 """Likewise of a part of a key that has several."""
 
