@@ -19,6 +19,7 @@ MOVED: Mapping[str, str] = {
     "adapters": "frontends.streamparse",
     "builder": "frontends.builder",
     "checkpoints": "runtime.durability.checkpoints",
+    "checkpoints.control": "runtime.coordination.commands",
     "columns": "model.columns",
     "components": "operators.components",
     "config": "model.config",

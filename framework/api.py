@@ -212,10 +212,11 @@ def suspend(folder: str | os.PathLike[str]) -> Path:
         The path of the checkpoint, once it is on the disk.
 
     Raises:
-        SuspendError: no run is going on that has this folder; or the run goes on, as a source has not come to
+        RunNotFoundError: no run is going on that has this folder; it is a SuspendError.
+        SuspendError: the run goes on, as a source has not come to
             the time that others had reached, or has come to its end.
     """
-    from framework.runtime.durability.checkpoints.control import ask
+    from framework.runtime.coordination.commands import ask
 
     return Path(ask(Path(folder), "suspend")["path"])
 
@@ -232,11 +233,11 @@ def scale(folder: str | os.PathLike[str], tasks: Mapping[str, int | Sequence[int
         How many tasks each bolt has that can be scaled, by id.
 
     Raises:
-        SuspendError: no run is going on that has this folder.
+        RunNotFoundError: no run is going on that has this folder; it is a SuspendError.
         ScaleError: one of the bolts cannot have so many tasks; all stay as they were.
     """
     from framework.model.errors import ScaleError
-    from framework.runtime.durability.checkpoints.control import ask
+    from framework.runtime.coordination.commands import ask
 
     found: Mapping[str, int] = ask(Path(folder), "scale", refused=ScaleError, tasks=tasks)["tasks"]
     return found
@@ -255,9 +256,9 @@ def stacks(folder: str | os.PathLike[str]) -> Mapping[str, Any]:
         numbers of processes that have told nothing, as a library there keeps Python's lock.
 
     Raises:
-        SuspendError: no run is going on that has this folder.
+        RunNotFoundError: no run is going on that has this folder; it is a SuspendError.
     """
-    from framework.runtime.durability.checkpoints.control import ask
+    from framework.runtime.coordination.commands import ask
 
     return ask(Path(folder), "stacks")
 

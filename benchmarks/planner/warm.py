@@ -29,7 +29,7 @@ from typing import Any
 from framework.model.errors import SuspendError
 from framework.optimizer.costs import Deployment
 from framework.optimizer.profiling import Profiler, RunFailed, Sample, options_of, sample_of
-from framework.runtime.durability.checkpoints.control import SOCKET, ask
+from framework.runtime.coordination.commands import SOCKET, ask
 
 POLL_S = 0.02
 """Seconds between two looks whether a run has begun."""

@@ -18,7 +18,7 @@ def checkpoint(run: str) -> None:
     1 if there is no such run, if it makes no checkpoints, or if a task has not come to the time of this one,
     which is named; the run goes on then, too.
     """
-    from framework.runtime.durability.checkpoints.control import ask
+    from framework.runtime.coordination.commands import ask
     from framework.runtime.registry import control_of
 
     told = ask(control_of(run), "checkpoint")

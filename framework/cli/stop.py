@@ -24,7 +24,7 @@ def stop(run: str, checkpoint: bool, drain: bool) -> None:
     given. Exit code 1 if there is no such run, if it makes no checkpoints, or if it goes on because a source
     has not come to that time.
     """
-    from framework.runtime.durability.checkpoints.control import ask
+    from framework.runtime.coordination.commands import ask
     from framework.runtime.registry import control_of
 
     if checkpoint and drain:

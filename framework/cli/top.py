@@ -79,7 +79,7 @@ def looked_at(control: Path) -> RunSnapshot:
         SuspendError: none is, or it ends just now.
         ViperError: it is of another version.
     """
-    from framework.runtime.durability.checkpoints.control import SOCKET, ask, nobody_at
+    from framework.runtime.coordination.commands import SOCKET, ask, nobody_at
     from framework.runtime.observation import RunSnapshot
 
     if not (control / SOCKET).exists():  # who asks holds the folder's lock for a moment, which a run wants

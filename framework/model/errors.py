@@ -19,7 +19,8 @@ ViperError
 ├── ProgramError (RuntimeError)    a program that cannot be started or does not speak the protocol
 ├── WorkerError (RuntimeError)     a worker process that could not start, or ended before its time
 ├── ScaleError (ValueError)        a component that cannot have that many tasks while the run goes on
-├── SuspendError (RuntimeError)     a run that was to be suspended and goes on, or has ended otherwise
+├── SuspendError (RuntimeError)    a run that was to be suspended and goes on, or has ended otherwise
+│   └── RunNotFoundError           a command to a run that is not there
 └── InternalError (RuntimeError)   a bug of ours, never the user's mistake
 """
 
@@ -156,6 +157,10 @@ class WorkerError(ViperError, RuntimeError):
 
 class SuspendError(ViperError, RuntimeError):
     """A run that was to be suspended and goes on, or that has ended without its checkpoint."""
+
+
+class RunNotFoundError(SuspendError):
+    """No run is going on that is found by a folder, or it ends without an answer to a command."""
 
 
 class ScaleError(ViperError, ValueError):

@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from framework.model.errors import CheckpointError, ViperError
-from framework.runtime.durability.checkpoints.control import forget_killed
+from framework.runtime.coordination.commands import forget_killed
 from framework.runtime.durability.checkpoints.lock import is_locked, locked
 
 _log = logging.getLogger("viperstorm.run")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from framework.model.errors import SuspendError, ViperError
-from framework.runtime.durability.checkpoints.control import ask
+from framework.runtime.coordination.commands import ask
 from framework.runtime.durability.checkpoints.lock import is_locked
 from framework.runtime.observation import (
     Bottleneck,
@@ -167,7 +167,7 @@ class RunWatch:
         return (1.0 - now) * (at_s - from_s) / (now - before)
 
     def ask(self, command: str, **arguments: Any) -> Mapping[str, Any]:
-        """Give the run a command, as `framework.runtime.durability.checkpoints.control.ask`.
+        """Give the run a command, as `framework.runtime.coordination.commands.ask`.
 
         Raises:
             SuspendError: the run has ended, or gives no answer.

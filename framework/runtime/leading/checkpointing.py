@@ -16,11 +16,11 @@ from typing import Any
 from framework.model.config import Settings
 from framework.model.errors import SuspendError
 from framework.planning import Plan
+from framework.runtime.coordination.commands import Command, answering
 from framework.runtime.coordination.cut_leader import CutInterruptedError, CutLeader
 from framework.runtime.coordination.cut_record import ENDED, Purpose
 from framework.runtime.coordination.stop import StopReason, StopSignal
 from framework.runtime.durability.checkpoints import Checkpoint, CheckpointFolder
-from framework.runtime.durability.checkpoints.control import Command, answering
 from framework.runtime.durability.checkpoints.going_on import waits_for_nobody
 from framework.runtime.durability.checkpoints.manifest import Alike, Manifest, manifest_of
 from framework.runtime.durability.checkpoints.states import Saved, SavedTasks, TaskReport, joined

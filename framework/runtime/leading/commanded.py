@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from framework.model.errors import SuspendError
+from framework.runtime.coordination.commands import Command, answering
 from framework.runtime.coordination.scaling import Asked, Scaling, counts_of
 from framework.runtime.coordination.stop import StopReason, StopSignal
-from framework.runtime.durability.checkpoints.control import Command, answering
 from framework.runtime.leading.checkpointing import Checkpointing
 from framework.runtime.observation import RunDescription, RunSnapshot
 from framework.runtime.observation.stacks import Stacks, TellsStacks

@@ -16,7 +16,7 @@ from multiprocessing import forkserver
 from pathlib import Path
 
 from framework.model.errors import ViperError
-from framework.runtime.durability.checkpoints.control import forget_killed
+from framework.runtime.coordination.commands import forget_killed
 from framework.runtime.registry import forget as forget_run
 from framework.runtime.workers.server import LAST_BREATH_S, noted_in
 

@@ -17,7 +17,7 @@ from framework import scale
 from framework.cli import main
 from framework.cli.exit_codes import ExitCode
 from framework.model.errors import ScaleError, SuspendError
-from framework.runtime.durability.checkpoints.control import SOCKET, ask
+from framework.runtime.coordination.commands import SOCKET, ask
 
 REPOSITORY = Path(__file__).parents[3]
 TARGET = """

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from framework.api import stacks
 from framework.cli import main
 from framework.cli.exit_codes import ExitCode
-from framework.runtime.durability.checkpoints.control import SOCKET
+from framework.runtime.coordination.commands import SOCKET
 from framework.runtime.execution.executor import Executor
 from tests.framework.runtime.workers.running import Workers, every_kind
 

@@ -27,7 +27,7 @@ from framework.frontends.streams import AggregateByKey
 from framework.operators.sinks import CollectingSink
 from framework.operators.state import ListState, ValueState
 from framework.operators.windows.aggregates import Count
-from framework.runtime.durability.checkpoints.control import ask
+from framework.runtime.coordination.commands import ask
 
 MOST = 5
 KEYS = 23

@@ -14,8 +14,8 @@ from framework.model.errors import ComponentError
 from framework.operators.sinks import CollectingSink
 from framework.runtime import Run, RunReport
 from framework.runtime.coordination import route_switch
+from framework.runtime.coordination.commands import ask
 from framework.runtime.coordination.reconfiguring import NotChangedError, Reconfiguring
-from framework.runtime.durability.checkpoints.control import ask
 from framework.runtime.tasks.hand_over import HandOver
 from tests.framework.runtime.handing_over import (
     MOST,

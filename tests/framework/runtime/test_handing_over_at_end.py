@@ -17,9 +17,9 @@ from framework import APlus, Block, Bolt, JPlus, PartitionedSpout, TopologyBuild
 from framework.model.errors import InternalError
 from framework.operators.sinks import CollectingSink
 from framework.operators.windows.aggregates import Count
+from framework.runtime.coordination.commands import ask
 from framework.runtime.coordination.cut_leader import CutLeader
 from framework.runtime.coordination.cut_record import CutRecord
-from framework.runtime.durability.checkpoints.control import ask
 from framework.runtime.tasks.agenda import Frontier
 from framework.runtime.tasks.bolt_cut import BoltCut
 from tests.framework.runtime.handing_over import MOST, Counted, Each, Totals

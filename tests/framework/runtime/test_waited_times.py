@@ -160,7 +160,8 @@ def test_a_bolt_that_waits_is_said_to_wait(workers: Workers) -> None:
     builder.set_bolt("asks", Asks).global_grouping("source")
     rates, held = looked_at(builder, "asks", **workers.options)
     assert rates.waiting > rates.busy and rates.capacity == pytest.approx(rates.waiting + rates.busy)
-    assert held is None or held.waits  # it may not have had enough of the processor to be at its limit
+    # On a busy machine it may not be at its limit, and a source that had no processor may seem to be.
+    assert held is None or held.waits or held.component != "asks"
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from linear_road.records import SECOND_US
 from linear_road.spouts import Generated
 
 from framework.operators.components.partitioned import Block, Watermark
-from framework.runtime.durability.checkpoints.control import ask
+from framework.runtime.coordination.commands import ask
 from tests.kills import deaths
 
 __all__ = ["MOST", "Change", "Disturbed", "deaths", "drawn"]

@@ -18,8 +18,8 @@ from click.testing import CliRunner, Result
 import framework
 from framework.cli import main
 from framework.cli.exit_codes import ExitCode
-from framework.model.errors import SuspendError
-from framework.runtime.durability.checkpoints.control import SOCKET, answering, ask
+from framework.model.errors import RunNotFoundError, SuspendError
+from framework.runtime.coordination.commands import SOCKET, answering, ask
 from framework.runtime.durability.checkpoints.lock import locked
 
 REPOSITORY = Path(__file__).parents[5]
@@ -172,7 +172,7 @@ def test_whoever_finds_the_socket_is_answered(tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_run_that_does_not_answer(tmp_path: Path) -> None:
-    with locked(tmp_path), pytest.raises(SuspendError, match=r"gives no answer: .*No such file"):
+    with locked(tmp_path), pytest.raises(RunNotFoundError, match=r"gives no answer: .*No such file"):
         ask(tmp_path, "work")
 
 

@@ -21,9 +21,9 @@ from framework.model.errors import CheckpointError, ComponentError, SuspendError
 from framework.operators.components import Block
 from framework.operators.sinks import CountingSink, SqliteSink, TransactionalSink
 from framework.runtime import Run, RunOptions, RunReport, StopReason, StopSignal, run
+from framework.runtime.coordination.commands import ask
 from framework.runtime.coordination.cut_record import CutRecord
 from framework.runtime.durability.checkpoints import CheckpointFolder, locked
-from framework.runtime.durability.checkpoints.control import ask
 from framework.runtime.durability.checkpoints.last_run import FILE
 from tests.framework.runtime.durability.checkpoints.test_states import Remember
 from tests.framework.runtime.durability.checkpoints.test_with_sinks import COUNT, built, written

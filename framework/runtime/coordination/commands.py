@@ -1,4 +1,4 @@
-"""How other commands reach the run that holds a checkpoint folder: by a socket in that folder.
+"""Commands to a run from other processes: by a socket in the folder that it holds.
 
 A request is a line of JSON, ``{"command": ..., "arguments": {...}}``, and so is its answer.
 Whoever may write to the folder may ask. A run that was killed leaves its socket behind, which nobody answers
@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from framework.model.errors import SuspendError, ViperError
+from framework.model.errors import RunNotFoundError, SuspendError, ViperError
 from framework.runtime.durability.checkpoints.last_run import left_there
 from framework.runtime.durability.checkpoints.lock import is_locked
 
@@ -79,9 +79,9 @@ def _remove_from(folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)
 
 
-def nobody_at(folder: Path) -> SuspendError:
+def nobody_at(folder: Path) -> RunNotFoundError:
     """The error that no run is going on that is found by a folder, with what is there."""
-    return SuspendError(
+    return RunNotFoundError(
         f"no run is going on that is found by {folder}: {left_there(folder)}; viper ps lists those that go on"
     )
 
@@ -104,7 +104,7 @@ def ask(
         arguments: what the command takes, as JSON has it.
 
     Raises:
-        SuspendError: there is no such run, or it ends without an answer.
+        RunNotFoundError: there is no such run, or it ends without an answer.
         ViperError: it refuses.
     """
     if not is_locked(folder):
@@ -117,7 +117,7 @@ def ask(
             line.sendall(json.dumps({"command": command, "arguments": arguments}).encode() + b"\n")
             answer = json.loads(_line_from(line))
         except (OSError, ValueError) as error:
-            raise SuspendError(f"the run that holds {folder} gives no answer: {error}") from error
+            raise RunNotFoundError(f"the run that holds {folder} gives no answer: {error}") from error
     if "error" in answer:
         raise refused(answer["error"])
     found: Mapping[str, Any] = answer
