@@ -27,6 +27,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.planner.baselines import PLANNERS
 from benchmarks.planner.candidates import DEFAULT, Target, candidates
 from benchmarks.planner.rates import Interval, Ratio, interval, ratio
 from benchmarks.planner.target_arguments import add_target, command_of, given_target
@@ -34,7 +35,6 @@ from benchmarks.planner.warm import Candidate, Warm
 from framework.optimizer.costs import Profile
 from framework.optimizer.costs.file import ProfileFile, load, save
 from framework.optimizer.profiling import Profiler, Sample, deployments
-from framework.optimizer.search import OPTIMIZERS
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--save", type=Path, help="where the one that is made is written")
     parser.add_argument("--plans", type=int, default=8, help="that are run for the profile (8)")
     parser.add_argument("--runs", type=int, default=2, help="of each of them (2)")
-    parser.add_argument("--optimizer", choices=OPTIMIZERS, default="best", help="what finds a plan (best)")
+    parser.add_argument("--optimizer", choices=PLANNERS, default="best", help="what finds a plan (best)")
     parser.add_argument("--random", type=int, default=30, help="random plans (30)")
     parser.add_argument("--times", type=int, default=5, help="rounds (5)")
     parser.add_argument("--again", type=int, help="plans that are run in all rounds, see above (all)")

@@ -9,13 +9,14 @@ from functools import cached_property
 from itertools import permutations
 from typing import Any
 
+from benchmarks.planner.baselines import PLANNERS, Random
 from benchmarks.planner.fixed import always_far, never_far
 from benchmarks.planner.warm import Candidate
 from framework.model.config import resolve
 from framework.model.topology import Topology
 from framework.optimizer.costs import Deployment, Profile, Shape, predict
 from framework.optimizer.profiling import deployment_of, fixed_tasks, machine_of, shape_of
-from framework.optimizer.search import OPTIMIZERS, Problem, Random
+from framework.optimizer.search import Problem
 from framework.planning import Plan, make_plan
 
 FOUND, DEFAULT = "found", "default"
@@ -86,7 +87,7 @@ def candidates(target: Target, profile: Profile, optimizer: str, count: int, see
 
 
 def _chosen(target: Target, problem: Problem, optimizer: str) -> Iterator[Candidate]:
-    yield Candidate(OPTIMIZERS[optimizer].best(problem).deployment.tasks, FOUND)
+    yield Candidate(PLANNERS[optimizer].best(problem).deployment.tasks, FOUND)
     yield Candidate(deployment_of(target.plan()).tasks, DEFAULT, ())
     told = ("--workers", str(target.workers))
     dealt = deployment_of(target.plan(topology__workers=target.workers))
@@ -94,9 +95,9 @@ def _chosen(target: Target, problem: Problem, optimizer: str) -> Iterator[Candid
     yield Candidate({name: (0,) * problem.least(name) for name in problem.shape.names}, ALONE)
     for name in OTHERS:
         if name != optimizer:
-            yield Candidate(OPTIMIZERS[name].best(problem).deployment.tasks, name)
+            yield Candidate(PLANNERS[name].best(problem).deployment.tasks, name)
     for name, seen in (("rlas-fix-l", always_far(problem)), ("rlas-fix-u", never_far(problem))):
-        yield Candidate(OPTIMIZERS["rlas"].best(seen).deployment.tasks, name)
+        yield Candidate(PLANNERS["rlas"].best(seen).deployment.tasks, name)
 
 
 def _drawn(problem: Problem, known: set[object], count: int, seed: int) -> Iterator[Candidate]:

@@ -17,19 +17,10 @@ from functools import partial
 from multiprocessing import Pool
 from statistics import geometric_mean, median
 
+from benchmarks.planner.baselines import FirstFit, Random, RoundRobin
 from benchmarks.planner.comparing import SEARCHES
 from framework.optimizer.costs import ComponentCost, Flow, Machine, Node, Profile, Shape, Spread, StreamCost
-from framework.optimizer.search import (
-    Exact,
-    FirstFit,
-    Local,
-    Optimizer,
-    Problem,
-    Random,
-    Rlas,
-    RoundRobin,
-    TooLarge,
-)
+from framework.optimizer.search import Exact, Local, Optimizer, Problem, Rlas, TooLarge
 
 WORKERS = 4
 BOLTS = 5

@@ -1,6 +1,5 @@
 """Planners that know costs: how many tasks each component has, and where they run, decided together."""
 
-from framework.optimizer.search.baselines import FirstFit, Random, RoundRobin
 from framework.optimizer.search.bounds import bound
 from framework.optimizer.search.choice import OPTIMIZERS, Best
 from framework.optimizer.search.counts import Counts
@@ -15,15 +14,12 @@ __all__ = [
     "Best",
     "Counts",
     "Exact",
-    "FirstFit",
     "Found",
     "Heuristics",
     "Local",
     "Optimizer",
     "Problem",
-    "Random",
     "Rlas",
-    "RoundRobin",
     "TooLarge",
     "bound",
 ]

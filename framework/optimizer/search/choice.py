@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from framework.optimizer.search.baselines import FirstFit, Random, RoundRobin
 from framework.optimizer.search.counts import Counts
 from framework.optimizer.search.exact import Exact, TooLarge
 from framework.optimizer.search.local import Local
@@ -35,7 +34,6 @@ class Best:
 
 
 OPTIMIZERS: Mapping[str, Optimizer] = {
-    found.name: found
-    for found in (Best(), Exact(), Local(), Counts(), Rlas(ratio=1), RoundRobin(), FirstFit(), Random())
+    found.name: found for found in (Best(), Exact(), Local(), Counts(), Rlas(ratio=1))
 }
 """By name."""

@@ -61,15 +61,36 @@ def test_the_best_plan_is_written_and_runs(viper: Viper, known: Path) -> None:
     assert ran.exit_code == ExitCode.OK, ran.output
 
 
-@pytest.mark.parametrize(
-    "optimizer", ["best", "exact", "local", "counts", "rlas", "round-robin", "first-fit", "random"]
-)
+@pytest.mark.parametrize("optimizer", ["best", "exact", "local", "counts", "rlas"])
 def test_every_optimizer_is_there_by_name(viper: Viper, known: Path, optimizer: str) -> None:
     found = viper(
         "plan", "doubling", "--profile", str(known), "--optimizer", optimizer, "--json", "--workers", "2"
     )
     assert found.exit_code == ExitCode.OK, found.output
     assert json.loads(found.stdout)["predicted_per_s"] > 0
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "instead"),
+    [
+        ("round-robin", "leave --optimizer out, as the default configuration deals tasks out so"),
+        ("first-fit", "take local, which finds faster plans"),
+        ("random", "take local, which also begins at plans that are drawn"),
+    ],
+)
+def test_a_planner_that_is_gone_says_what_to_take_instead(
+    viper: Viper, known: Path, optimizer: str, instead: str
+) -> None:
+    found = viper("plan", "doubling", "--profile", str(known), "--optimizer", optimizer)
+    assert found.exit_code == ExitCode.USAGE, found.output
+    said = " ".join(found.stderr.split())
+    assert f"'{optimizer}' was for comparison only: {instead}" in said
+
+
+def test_a_planner_that_never_was_is_refused_with_those_that_are(viper: Viper, known: Path) -> None:
+    found = viper("plan", "doubling", "--profile", str(known), "--optimizer", "quickest")
+    assert found.exit_code == ExitCode.USAGE, found.output
+    assert "'best', 'exact', 'local', 'counts', 'rlas'" in " ".join(found.stderr.split())
 
 
 @pytest.mark.parametrize(

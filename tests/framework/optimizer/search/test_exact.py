@@ -7,8 +7,9 @@ from itertools import chain, combinations_with_replacement, count, product
 
 import pytest
 
+from benchmarks.planner.baselines import Random
 from framework.optimizer.costs import Deployment, Machine, Place
-from framework.optimizer.search import Best, Exact, Local, Problem, Random, TooLarge, bound, exact
+from framework.optimizer.search import Best, Exact, Local, Problem, TooLarge, bound, exact
 from tests.framework.optimizer.costs.shapes import COSTS, WORDS, drawn
 
 

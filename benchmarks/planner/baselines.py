@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from framework.optimizer.costs import CostModel, Deployment
-from framework.optimizer.search.bounds import bound
-from framework.optimizer.search.problem import Found, Problem
+from framework.optimizer.search import OPTIMIZERS, Found, Optimizer, Problem, bound
 
 
 def _found(problem: Problem, deployment: Deployment, considered: int = 1) -> Found:
@@ -127,3 +127,10 @@ class Random:
             place = draw.choice(places)
             plan.update({name: (place,) * problem.least(name) for name in group})
         return Deployment(plan)
+
+
+PLANNERS: Mapping[str, Optimizer] = {
+    **OPTIMIZERS,
+    **{baseline.name: baseline for baseline in (RoundRobin(), FirstFit(), Random())},
+}
+"""Those that a user can choose, and these, by name."""
