@@ -13,7 +13,7 @@ from cffi import FFI
 HERE = Path(__file__).parent
 SOURCES = sorted(path.relative_to(HERE.parent).as_posix() for path in (HERE / "src").glob("*.c"))
 NAMES = (
-    *("position", "lineage", "partition", "segment", "arena", "bell", "life", "quota", "cut", "registers"),
+    *("position", "lineage", "partition", "segment", "arena", "bell", "life", "quota", "registers"),
     *("ring", "gate", "merge", "forest", "pool", "writer", "heap", "keyed", "changes", "page", "scan"),
     *("shared", "txlog", "txgroup", "txschemes", "txchoice"),
 )

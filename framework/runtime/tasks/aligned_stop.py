@@ -2,14 +2,70 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from framework.runtime.coordination.source_cut import QUIET_S, QUIET_TURNS
-from viper.cut import Cut
+from viper.arena import Arena
 from viper.partitions import NO_LIMIT
+from viper.registers import Registers
 
 OF_THE_DRAIN = 0.25
 """Which part of the time to drain an aligned stop may take. Whoever asks for an end does not want to wait,
 and a task can be far ahead: the tuples of a stream with few rows lie in its channel before others come to
 them."""
+
+
+class StopTimes:
+    """The event times that tasks had come to when a run was to drain; the latest of each group is the cut.
+
+    Args:
+        registers: two for each task: its time, and whether it has stated one.
+        groups: the ids of the tasks that stop together, group by group.
+    """
+
+    def __init__(self, registers: Registers, groups: Sequence[Sequence[int]]) -> None:
+        self._registers = registers
+        self._groups = {task: group for group in groups for task in group}
+        self._firsts = {task: 2 * index for index, task in enumerate(self._groups)}
+
+    @classmethod
+    def create(cls, arena: Arena, groups: Sequence[Sequence[int]]) -> StopTimes:
+        """Make some that nobody has stated; ArenaError if the arena has no room for them."""
+        return cls(Registers.create(arena, 2 * sum(map(len, groups))), groups)
+
+    @classmethod
+    def attach(cls, arena: Arena, offset: int, groups: Sequence[Sequence[int]]) -> StopTimes:
+        """Those at an offset; ArenaError if nothing was allocated there."""
+        return cls(Registers.attach(arena, offset, 2 * sum(map(len, groups))), groups)
+
+    @staticmethod
+    def size(groups: Sequence[Sequence[int]]) -> int:
+        """Bytes that they take of an arena."""
+        return Registers.size(2 * sum(map(len, groups)))
+
+    @property
+    def offset(self) -> int:
+        """Where they lie in their arena."""
+        return self._registers.offset
+
+    def has(self, task: int) -> bool:
+        """True if a task stops together with others."""
+        return task in self._groups
+
+    def state(self, task: int, time_us: int) -> None:
+        """A task has come so far, and goes no further before all have stated that. Its first time counts: who
+        takes the place of one that died is bound by it."""
+        first = self._firsts[task]
+        if not self._registers[first + 1]:
+            self._registers[first] = time_us
+            self._registers[first + 1] = 1
+
+    def cut_us(self, task: int) -> int | None:
+        """The time at which a task and its group stop; None as long as one of them has not stated its own."""
+        firsts = [self._firsts[member] for member in self._groups[task]]
+        if not all(self._registers[first + 1] for first in firsts):
+            return None
+        return max(self._registers[first] for first in firsts)
 
 
 class AlignedStop:
@@ -19,13 +75,14 @@ class AlignedStop:
     the run has brought all rows up to one event time, and nothing behind it.
 
     Args:
-        cut: where the tasks agree on the stop time, and which member this task is; None where it stops by
-        itself. longest_s: seconds that all of this may take; then the task stops where it is.
+        times: where the tasks agree on the stop time.
+        task: id of this one; it stops by itself if no group has it.
+        longest_s: seconds that all of this may take; then the task stops where it is.
     """
 
-    def __init__(self, cut: tuple[Cut, int] | None, longest_s: float) -> None:
-        self._cut: Cut | None = cut[0] if cut else None
-        self._member = cut[1] if cut else 0
+    def __init__(self, times: StopTimes, task: int, longest_s: float) -> None:
+        self._times = times if times.has(task) else None
+        self._task = task
         self._longest_s = longest_s
         self._asked_s: float | None = None
         self._quiet_since_s = 0.0
@@ -39,9 +96,9 @@ class AlignedStop:
     @property
     def until_us(self) -> int | None:
         """Event time in microseconds up to which rows are wanted; None: none for now."""
-        if not self.asked or self._cut is None:
+        if not self.asked or self._times is None:
             return NO_LIMIT
-        return self._cut.at
+        return self._times.cut_us(self._task)
 
     def ask(self, now_s: float) -> None:
         """The run is to drain, from this monotonic time in seconds on."""
@@ -50,12 +107,12 @@ class AlignedStop:
 
     def report(self, time_us: int) -> None:
         """All that was brought lies up to this event time, and no more is brought but until the cut."""
-        if self._cut is not None:
-            self._cut.say(self._member, time_us)
+        if self._times is not None:
+            self._times.state(self._task, time_us)
 
     def leave(self) -> None:
         """Stop for itself; the others may go by what it has said."""
-        self._cut = None
+        self._times = None
 
     def brought(self, count: int, now_s: float) -> None:
         """It was its turn, and so many rows have come; waiting for the others' words does not count."""
@@ -73,9 +130,9 @@ class AlignedStop:
             next_us: no row that may still come is earlier than this event time.
             now_s: monotonic time in seconds.
         """
-        if self._asked_s is None or self._cut is None:
+        if self._asked_s is None or self._times is None:
             return True
-        at_us = self._cut.at
+        at_us = self._times.cut_us(self._task)
         if at_us is not None and next_us > at_us:
             return True
         quiet = self._quiet_turns >= QUIET_TURNS and now_s - self._quiet_since_s >= QUIET_S

@@ -1,4 +1,4 @@
-"""Everything that the processes of a run share lies in one arena: channels, bells, the quota, cuts, trees,
+"""Everything that the processes of a run share lies in one arena: channels, bells, the quota, trees,
 black boxes, the cuts of a run and the numbers of tasks."""
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from framework.runtime.observation.statistics import (
     SourceStatistics,
     TakenStatistics,
 )
+from framework.runtime.tasks.aligned_stop import StopTimes
 from viper.arena import Arena
 from viper.bell import Bell
 from viper.blackbox import BlackBox
-from viper.cut import Cut
 from viper.errors import ArenaError
 from viper.forest import Forest
 from viper.gate import ScaleGate
@@ -51,7 +51,7 @@ class NetworkMap:
     stand_ins: tuple[int, ...]
     """By process."""
     quota: int
-    cuts: tuple[int, ...]
+    stops: int
     black_boxes: tuple[int, ...] = ()
     """By process; empty where all tasks run in this one."""
     lives: tuple[int, ...] = ()
@@ -124,10 +124,8 @@ class Network:
         self.stand_in_bell = self._stand_ins[max(process, 0)]
         """Wakes who acts for the blocking tasks of this process."""
         self.quota = self.quota_of(max(process, 0))
-        self._cuts = [
-            (tasks, Cut.attach(arena, offset, len(tasks)))
-            for tasks, offset in zip(plan.aligned_stops, offsets.cuts, strict=True)
-        ]
+        self.stops = StopTimes.attach(arena, offsets.stops, plan.aligned_stops)
+        """Where tasks of partitioned spouts agree on the time at which they stop when the run drains."""
         self.forest = None if offsets.forest is None else Forest.attach(arena, offsets.forest)
         """The trees of tracked tuples, with a table for each task; None where none are tracked."""
         self.cut = None if offsets.cut is None else CutRecord.attach(arena, offsets.cut, plan)
@@ -161,7 +159,7 @@ class Network:
         processes = plan.placement.processes
         small = (len(plan.placement.executors) + len(processes) + 1) * Bell.size()
         small += Quota.size(len(processes))
-        small += sum(Cut.size(len(tasks)) for tasks in plan.aligned_stops)
+        small += StopTimes.size(plan.aligned_stops)
         small += CutRecord.size(plan) if aligns else 0
         small += ScaleRecord.size(plan)
         trees = _trees(plan, settings)
@@ -171,7 +169,6 @@ class Network:
         gates = [ScaleGate.create(arena, *dimensions(way), **capacity(plan, settings, way)) for way in ways]
         bells = [Bell.create(arena) for _ in plan.placement.executors]
         quota = Quota.create(arena, max_tuples, accounts=len(processes))
-        cuts = tuple(Cut.create(arena, len(tasks)).offset for tasks in plan.aligned_stops)
         forest = Forest.create(arena, trees[0], trees=trees[1], links=trees[2]) if trees else None
         offsets = NetworkMap(
             tuple(g.offset for g in gates),
@@ -179,7 +176,7 @@ class Network:
             Bell.create(arena).offset,
             tuple(Bell.create(arena).offset for _ in processes),
             quota.offset,
-            cuts,
+            StopTimes.create(arena, plan.aligned_stops).offset,
             tuple(BlackBox.create(arena, capacity).offset for capacity in boxes),
             tuple(life.offset for _ in boxes if (life := Life.create(arena)) is not None),
             forest.offset if forest else None,
@@ -284,10 +281,6 @@ class Network:
         """The life of a worker process; None where the system knows none."""
         lives = self.offsets.lives
         return Life.attach(self.arena, lives[process]) if lives else None
-
-    def cut_of(self, task: int) -> tuple[Cut, int] | None:
-        """The cut that a task of a partitioned spout stops at, and the task's index there."""
-        return next(((cut, tasks.index(task)) for tasks, cut in self._cuts if task in tasks), None)
 
     def outlets(self, task: int) -> list[Source]:
         """All producing ends of a task."""

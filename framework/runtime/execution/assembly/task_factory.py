@@ -263,7 +263,7 @@ class TaskFactory:
             Emitter(context, output, NO_OUTPUT, recorder, self._slice_commits(spec)),
             partitioning,
             PartitionMerger(level, offsets, self._spouts.lateness(context, output)),
-            AlignedStop(self._network.cut_of(spec.id), settings["viper.drain.timeout.secs"] * OF_THE_DRAIN),
+            AlignedStop(self._network.stops, spec.id, settings["viper.drain.timeout.secs"] * OF_THE_DRAIN),
         )
 
     def _spout(

@@ -1,1 +1,0 @@
-/^bool vp_cut_agreed/,/^}/s/return false/continue/
