@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from benchmarks.planner.server_a import server_a
 from framework.optimizer.costs import ComponentCost, Flow, Node, Profile, Shape, Spread, StreamCost
 from framework.optimizer.search import Problem
-from framework.optimizer.search.machines import server_a
 
 STREAM = "default"
 MOST = 200

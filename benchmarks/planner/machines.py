@@ -14,8 +14,8 @@ from pathlib import Path
 
 from benchmarks.planner.applications import SENTENCE, Application, applications, word_count
 from benchmarks.planner.comparing import Point, compared, searches
+from benchmarks.planner.server_a import CORES_OF_SOCKET, server_a
 from benchmarks.transactions.chart import Line, Mark, Plot, as_svg
-from framework.optimizer.search.machines import CORES_OF_SOCKET, server_a
 
 BEGIN, END = "<!-- tables -->", "<!-- end of tables -->"
 FIGURE = "planner-sockets.svg"

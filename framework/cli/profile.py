@@ -142,7 +142,7 @@ def _arguments(choices: Choices) -> Iterator[str]:
 
 def _rounded(profile: Profile) -> Profile:
     """The profile in six digits, which is more than anybody can measure."""
-    from framework.optimizer.profiling.rounding import rounded
+    from framework.optimizer.costs import rounded
 
     return rounded(profile, 6)
 

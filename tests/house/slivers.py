@@ -55,8 +55,6 @@ KNOWN = frozenset(
         "framework.optimizer.profiling.guesses",
         "framework.optimizer.profiling.hardware",
         "framework.optimizer.profiling.reference",
-        "framework.optimizer.profiling.rounding",
-        "framework.optimizer.profiling.standins",
         "framework.optimizer.search.ahead",
         "framework.optimizer.search.boxes",
         "framework.optimizer.search.filling",

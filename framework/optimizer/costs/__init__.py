@@ -8,7 +8,7 @@ tasks share one thread, or a socket with several cores; and merging the inputs o
 from framework.optimizer.costs.deployment import Deployment
 from framework.optimizer.costs.machine import Machine, Place
 from framework.optimizer.costs.model import CostModel, Prediction, predict
-from framework.optimizer.costs.profile import ComponentCost, Profile, StreamCost
+from framework.optimizer.costs.profile import ComponentCost, Profile, StreamCost, rounded
 from framework.optimizer.costs.shape import Flow, Node, Shape, Spread
 
 __all__ = [
@@ -25,4 +25,5 @@ __all__ = [
     "Spread",
     "StreamCost",
     "predict",
+    "rounded",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +52,36 @@ class Profile:
     """Tuples of a jumbo tuple, on average."""
     rates: Mapping[str, float] = field(default_factory=dict)
     """Tuples a second that a spout can bring at most, where something else than time limits it, by name."""
+
+
+def rounded(profile: Profile, digits: int) -> Profile:
+    """The profile in so many significant digits.
+
+    Args:
+        profile: any.
+        digits: at least 1.
+    """
+
+    def short(number: float) -> float:
+        return float(f"{number:.{digits}g}")
+
+    def stream(cost: StreamCost) -> StreamCost:
+        return StreamCost(*map(short, (cost.selectivity, cost.size, cost.ns, cost.encode_ns, cost.decode_ns)))
+
+    def component(cost: ComponentCost) -> ComponentCost:
+        return ComponentCost(
+            short(cost.ns),
+            {name: stream(one) for name, one in cost.streams.items()},
+            {name: short(ns) for name, ns in cost.inputs.items()},
+            share=short(cost.share),
+            memory=short(cost.memory),
+        )
+
+    return replace(
+        profile,
+        components={name: component(one) for name, one in profile.components.items()},
+        run_ns=short(profile.run_ns),
+        jumbo_ns=short(profile.jumbo_ns),
+        jumbo_tuples=short(profile.jumbo_tuples),
+        rates={name: short(rate) for name, rate in profile.rates.items()},
+    )

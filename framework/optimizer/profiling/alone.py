@@ -26,14 +26,31 @@ from framework.model.topology import (
     Topology,
     class_path,
 )
+from framework.operators.components import BatchBolt
+from framework.operators.components.rows import Rows
 from framework.optimizer.costs import Deployment, Profile, Shape, StreamCost
 from framework.optimizer.profiling.fitting import fit
 from framework.optimizer.profiling.profiler import Profiler, RunFailed
 from framework.optimizer.profiling.shapes import shape_of
-from framework.optimizer.profiling.standins import AsColumns, Nothing
 from framework.planning import Plan, TimeMode
 from framework.recording import Recording
 from framework.recording.spout import CONFIG, RecordedSpout
+
+
+class Nothing(BatchBolt):
+    """Takes tuples, and does nothing with them."""
+
+    def process_rows(self, rows: Rows) -> None:
+        """Forget them."""
+
+
+class AsColumns(BatchBolt):
+    """Hands tuples on, on the streams that they came on: those of typed streams as columns."""
+
+    def process_rows(self, rows: Rows) -> None:
+        """Make columns of them, so that the component behind does not have to."""
+        self.emit_rows(rows.values() if rows.schema is None else rows.batch(), stream=rows.stream)
+
 
 OF_PARTS: Mapping[str, object] = {
     "viper.placement": "round-robin",

@@ -38,13 +38,14 @@ from framework.optimizer.profiling import Profiler, RunFailed
 from framework.optimizer.profiling.alone import (
     OF_PARTS,
     Alone,
+    AsColumns,
+    Nothing,
     Recorded,
     _written,
     alone,
     plans_around,
     together,
 )
-from framework.optimizer.profiling.standins import AsColumns, Nothing
 from framework.planning import Plan, TimeMode, make_plan
 from framework.recording import Recording
 from framework.recording.spout import RecordedSpout

@@ -17,9 +17,9 @@ from framework.optimizer.costs import (
     Spread,
     StreamCost,
 )
+from framework.optimizer.costs.profile import rounded
 from framework.optimizer.profiling import Way, sample_of
 from framework.optimizer.profiling.accuracy import compared, percentile
-from framework.optimizer.profiling.rounding import rounded
 
 SHAPE = Shape(
     (Node("a", True, 1), Node("b", False, 2), Node("c", False, 1)),

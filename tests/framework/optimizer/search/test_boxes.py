@@ -4,6 +4,7 @@ from itertools import permutations, product
 
 import pytest
 
+from benchmarks.planner.server_a import server_a
 from framework.optimizer.costs import ComponentCost, Place, Spread, StreamCost
 from framework.optimizer.search import Problem
 from framework.optimizer.search.alike import alike
@@ -11,7 +12,6 @@ from framework.optimizer.search.bounds import least_work
 from framework.optimizer.search.box import Box
 from framework.optimizer.search.boxes import bound_by_boxes
 from framework.optimizer.search.fetching import bound_with_fetches
-from framework.optimizer.search.machines import server_a
 from framework.optimizer.search.pair import Pair
 from framework.optimizer.search.shares import Shares
 from tests.framework.optimizer.search.problems import best_rate, chain, drawn, sockets

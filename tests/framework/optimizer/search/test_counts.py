@@ -4,6 +4,7 @@ from itertools import product
 
 import pytest
 
+from benchmarks.planner.server_a import server_a
 from framework.optimizer.costs import (
     ComponentCost,
     Deployment,
@@ -19,7 +20,6 @@ from framework.optimizer.search import Problem, Rlas
 from framework.optimizer.search.bounds import bound
 from framework.optimizer.search.counts import Counts, _improved
 from framework.optimizer.search.fetching import bound_with_fetches
-from framework.optimizer.search.machines import server_a
 from framework.optimizer.search.parts import local_tasks
 from framework.optimizer.search.shares import Shares
 from tests.framework.optimizer.search.problems import STREAM, best_rate, chain, drawn, placements, sockets

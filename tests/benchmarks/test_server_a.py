@@ -1,6 +1,6 @@
 import pytest
 
-from framework.optimizer.search.machines import server_a
+from benchmarks.planner.server_a import server_a
 
 
 def test_server_a_has_the_sockets_that_are_asked_for() -> None:

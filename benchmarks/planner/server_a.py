@@ -1,4 +1,4 @@
-"""Machines of published evaluations, for plans that are compared with theirs."""
+"""The machine of a published evaluation, for plans that are compared with its own."""
 
 from __future__ import annotations
 
