@@ -23,7 +23,6 @@ from framework.planning.evaluation import evaluation_of
 from framework.planning.keys import group_problems, state_problems, with_keys
 from framework.planning.layout import Layout, make_layout
 from framework.planning.merge_bolts import MergeLayer, merge_layer_problems, with_merge_bolts
-from framework.planning.out_of_order import with_late_streams
 from framework.planning.placement import Placement, WorkerKind, is_auto, workers_of
 from framework.planning.plan import Channel, Plan, Subscription, TaskSpec
 from framework.planning.recovery import recovery_problems
@@ -46,7 +45,7 @@ from framework.planning.strategy import (
     placement_problems,
     worker_kind,
 )
-from framework.planning.time_mode import choose_time, deadlock_problems, time_problems
+from framework.planning.time_mode import choose_time, deadlock_problems, time_problems, with_late_streams
 from framework.planning.traits import Batching, Traits, traits_of
 from framework.planning.transactions import table_groups, transaction_problems
 from framework.planning.windows import join_problems, window_problems

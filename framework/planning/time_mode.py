@@ -1,15 +1,20 @@
-"""The time that a topology runs by: where its timestamps come from, and which spouts and bolts do not fit."""
+"""The time that a topology runs by, components that do not fit it, and spouts whose rows may come late."""
 
 from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+from framework.model.config import Settings, component_conf
 from framework.model.errors import LoadError
+from framework.model.importing import importable
+from framework.model.specs import LATE, with_late_stream
 from framework.model.topology import ComponentSpec, Problem, Topology, about
+from framework.operators.components import PartitionedSpout
 from framework.operators.windows.spec import GAP_MS, LENGTH_MS, SLIDE_MS
-from framework.planning.traits import Batching, Traits
+from framework.planning.traits import Batching, Traits, class_of
 
 Confs = Mapping[str, Mapping[str, Any]]
 """Each component's resolved configuration, by id."""
@@ -116,3 +121,48 @@ def deadlock_problems(
 
 def _waits_for_acks(conf: Mapping[str, Any]) -> bool:
     return bool(conf["topology.max.spout.pending"]) and conf["topology.acker.executors"] != 0
+
+
+def holds_back(conf: Mapping[str, Any]) -> bool:
+    """True if a spout's configuration has its rows put in order, where they have event time."""
+    return bool(conf["viper.timestamp.slack"] > 0 or conf[LATE] != "error")
+
+
+def named_data(source: PartitionedSpout, conf: Mapping[str, Any]) -> str:
+    """The name of the rows that a spout with partitions brings, which a place among them belongs to.
+
+    Args:
+        source: the spout, which names its data (`identity`).
+        conf: its resolved configuration, which says in which order the rows come.
+    """
+    if not holds_back(conf):
+        return source.identity
+    return f"{source.identity} (viper.timestamp.slack {conf['viper.timestamp.slack']:g}, late: {conf[LATE]})"
+
+
+def with_late_streams(topology: Topology, settings: Settings) -> Topology:
+    """The same topology, in which each partitioned spout declares the stream that its late rows go to.
+
+    Where they go is said by ``viper.timestamp.late``, which may be set outside the topology, too.
+
+    Args:
+        topology: any topology.
+        settings: its settings.
+    """
+    with importable(topology.import_paths):
+        components = tuple(_declaring(topology, settings, component) for component in topology.components)
+    return replace(topology, components=components) if components != topology.components else topology
+
+
+def _declaring(topology: Topology, settings: Settings, component: ComponentSpec) -> ComponentSpec:
+    late = component_conf(settings, topology, component)[LATE]
+    if not component.outputs or not _is_partitioned(component):
+        return component
+    return replace(component, outputs=with_late_stream(component.outputs, late))
+
+
+def _is_partitioned(component: ComponentSpec) -> bool:
+    try:
+        return issubclass(class_of(component), PartitionedSpout)
+    except LoadError:
+        return False

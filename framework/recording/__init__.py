@@ -4,8 +4,13 @@ from framework.model.errors import RecordingError
 from framework.recording.ancestry import Hop, line_of_descent
 from framework.recording.header import Header
 from framework.recording.reading import Recorded, Recording, time_of
-from framework.recording.replay import RecordedInput, ReplaySource, check_replayable, replay_ticks
-from framework.recording.spout import RecordedSpout
+from framework.recording.replay import (
+    RecordedInput,
+    RecordedSpout,
+    ReplaySource,
+    check_replayable,
+    replay_ticks,
+)
 from framework.recording.timeline import ReplayTicks, ScaleChange, Tick, TickKind, append_change
 from framework.recording.writing import Recorder, RecordingWriter, TaskRecorder
 from viper.jumbo import Emission

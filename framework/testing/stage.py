@@ -17,10 +17,9 @@ from framework.operators.components.component import LOGGER_PREFIX
 from framework.planning import Plan, TimeMode
 from framework.runtime import StopReason
 from framework.runtime.durability.state import StateMemory
-from framework.runtime.execution.assembly.executors import make_executor
 from framework.runtime.execution.assembly.network import Network
 from framework.runtime.execution.assembly.recording import NO_RECORDING, RecordingIO
-from framework.runtime.execution.assembly.task_factory import TaskFactory
+from framework.runtime.execution.assembly.task_factory import TaskFactory, make_executor
 from framework.runtime.execution.executor import Executor
 from framework.runtime.tasks.agenda import AskedFor
 from framework.runtime.tasks.bolt_task import BoltTask

@@ -14,10 +14,9 @@ from framework.planning.traits import base_classes, overrides
 from framework.recording import RecordedInput, Recorder, ReplayTicks
 from framework.runtime.coordination.stop import StopSignal
 from framework.runtime.durability.state import StateMemory
-from framework.runtime.execution.assembly.executors import make_executor
 from framework.runtime.execution.assembly.network import Network
 from framework.runtime.execution.assembly.recording import NO_RECORDING, RecordingIO
-from framework.runtime.execution.assembly.task_factory import TaskFactory
+from framework.runtime.execution.assembly.task_factory import TaskFactory, make_executor
 from framework.runtime.execution.executor import Executor
 from framework.runtime.tasks.bolt_task import BoltTask
 from framework.runtime.tasks.task import Task

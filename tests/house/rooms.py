@@ -53,7 +53,7 @@ ORDERS: Mapping[str, Rows] = {
     ),
     "framework.recording": (
         ("comparing", "framework.recording"),
-        ("ancestry", "replay", "spout"),
+        ("ancestry", "replay"),
         ("reading", "writing"),
         ("parts",),
         ("header", "tap", "timeline"),
@@ -64,7 +64,7 @@ ORDERS: Mapping[str, Rows] = {
         ("checkpoints", "scaling", "strategy", "transactions"),
         ("connections", "keys", "merge_bolts", "recovery"),
         ("plan", "windows"),
-        ("evaluation", "out_of_order", "time_mode"),
+        ("evaluation", "time_mode"),
         ("layout", "placement", "routing", "traits"),
     ),
     "framework.operators": (

@@ -34,7 +34,7 @@ from framework.optimizer.profiling.profiler import Profiler, RunFailed
 from framework.optimizer.profiling.shapes import shape_of
 from framework.planning import Plan, TimeMode
 from framework.recording import Recording
-from framework.recording.spout import CONFIG, RecordedSpout
+from framework.recording.replay import CONFIG, RecordedSpout
 
 
 class Nothing(BatchBolt):

@@ -25,8 +25,7 @@ from framework.model.topology import (
 from framework.model.topology.graph import feedback_edges
 from framework.operators.components import PartitionedSpout
 from framework.operators.components.tuple import TICK_COMPONENT, TICK_STREAM
-from framework.planning.out_of_order import holds_back
-from framework.planning.time_mode import TimeMode, choose_time, time_problems
+from framework.planning.time_mode import TimeMode, choose_time, holds_back, time_problems
 from framework.planning.traits import Batching, Traits
 from framework.planning.validation.subscriptions import subscriptions
 

@@ -9,9 +9,9 @@ from framework.model.importing import importable
 from framework.model.topology import Problem, Topology, about
 from framework.planning.checkpoints import checkpoint_problems
 from framework.planning.keys import group_problems, state_problems
-from framework.planning.out_of_order import with_late_streams
 from framework.planning.recovery import recovery_problems
 from framework.planning.scaling import controller_problems, most_tasks, scalable, scaling_problems
+from framework.planning.time_mode import with_late_streams
 from framework.planning.traits import base_classes, held_class, is_ported, known_traits
 from framework.planning.transactions import transaction_problems
 from framework.planning.validation.classes import check_classes

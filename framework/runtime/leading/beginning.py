@@ -13,7 +13,7 @@ from framework.model.importing import importable
 from framework.model.topology import Problem, Topology
 from framework.planning import Plan, make_plan
 from framework.planning.checkpoints import checkpoint_problems, missing_checkpoints
-from framework.planning.out_of_order import named_data
+from framework.planning.time_mode import named_data
 from framework.runtime.durability.checkpoints import Checkpoint, found_at
 from framework.runtime.durability.checkpoints.fingerprints import Fingerprints, fingerprints_of
 from framework.runtime.durability.checkpoints.going_on import going_on_from

@@ -29,10 +29,9 @@ from framework.runtime.coordination.stop import DrainDeadline, StopReason, StopS
 from framework.runtime.durability.checkpoints.states import SavedTask, SavedTasks, TaskReport
 from framework.runtime.durability.state import StateMemory
 from framework.runtime.execution.alarm import ending_in_time
-from framework.runtime.execution.assembly.executors import make_executor
 from framework.runtime.execution.assembly.network import Network
 from framework.runtime.execution.assembly.recording import RecordingIO, RecordingPaths
-from framework.runtime.execution.assembly.task_factory import TaskFactory
+from framework.runtime.execution.assembly.task_factory import TaskFactory, make_executor
 from framework.runtime.execution.executor import Executor
 from framework.runtime.execution.stand_in import standing_in
 from framework.runtime.execution.watchdog import Watch

@@ -12,7 +12,7 @@ from framework import Bolt, Spout, Stream, TopologyBuilder, run
 from framework.model.errors import ViperError
 from framework.operators.sinks import CollectingSink
 from framework.recording import Recording
-from framework.recording.spout import RecordedSpout
+from framework.recording.replay import RecordedSpout
 
 
 class Numbers(Spout):

@@ -16,7 +16,7 @@ import pytest
 from framework import Bolt, TopologyBuilder
 from framework.runtime.exchange.buffer import EmitBuffer
 from framework.runtime.execution import stand_in
-from framework.runtime.execution.assembly import executors
+from framework.runtime.execution.assembly import task_factory
 from framework.runtime.execution.idle import BellIdleStrategy
 from framework.runtime.execution.live_time import HeartbeatRequests
 from framework.runtime.order.tracking.acker import Acker
@@ -34,7 +34,7 @@ TWO_THREADS = {"viper__worker": "thread", "topology__workers": 2}
 
 @pytest.fixture(autouse=True)
 def without_looks_by_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(executors, "LONGEST_WAIT_S", 1000.0)
+    monkeypatch.setattr(task_factory, "LONGEST_WAIT_S", 1000.0)
     monkeypatch.setattr(stand_in, "LONGEST_WAIT_S", 1000.0)
 
 

@@ -17,7 +17,7 @@ from framework.planning.checkpoints import (
     missing_checkpoints,
     waits_for_checkpoints,
 )
-from framework.planning.out_of_order import named_data
+from framework.planning.time_mode import named_data
 from framework.recording.tap import is_tap
 from framework.runtime.durability.checkpoints.differences import (
     WITHOUT_FINGERPRINTS,

@@ -10,7 +10,7 @@ from typing import Any
 from framework.model.config import Settings
 from framework.model.topology import ComponentSpec
 from framework.planning import Plan, TimeMode
-from framework.planning.out_of_order import holds_back
+from framework.planning.time_mode import holds_back
 from framework.recording.tap import is_tap
 from framework.version import VERSION
 

@@ -1,4 +1,4 @@
-"""Makes the tasks of a plan: each with its component's host, its collector and its ends of the channels."""
+"""Makes the executors of a plan and their tasks, each with its host, its collector and its channels' ends."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from framework.operators.components import PartitionedSpout, Spout
 from framework.operators.components.component import LOGGER_PREFIX
 from framework.operators.log import Origin, speaking_as
 from framework.operators.sinks import Sink, TransactionalSink
-from framework.planning import Plan, TaskSpec, TimeMode
-from framework.planning.out_of_order import holds_back
+from framework.planning import Plan, TaskSpec, TimeMode, is_exact
+from framework.planning.time_mode import holds_back
 from framework.recording import Recorder
 from framework.runtime.coordination.cut_record import InputEnd
 from framework.runtime.coordination.source_cut import SourceCut
+from framework.runtime.coordination.stop import StopSignal
 from framework.runtime.durability.recovery import Commits, RecoveryMemory
 from framework.runtime.durability.state import MemberState, StateMemory, TaskState
 from framework.runtime.exchange.buffer import PAUSE_AT, SPILL_AT
@@ -29,10 +30,20 @@ from framework.runtime.exchange.bulk import BulkEmits
 from framework.runtime.exchange.collector import SpoutCollector, TaskCollector
 from framework.runtime.exchange.emit_rules import EmitRules
 from framework.runtime.exchange.output import Output
-from framework.runtime.execution.assembly.inputs import InputFactory, streams_of_merge
 from framework.runtime.execution.assembly.network import Network
-from framework.runtime.execution.assembly.outputs import OutputFactory
+from framework.runtime.execution.assembly.outputs import InputFactory, OutputFactory, streams_of_merge
 from framework.runtime.execution.assembly.recording import RecordingIO
+from framework.runtime.execution.executor import Executor
+from framework.runtime.execution.idle import BellIdleStrategy, IdleStrategy
+from framework.runtime.execution.live_time import HeartbeatRequests
+from framework.runtime.execution.policy import (
+    LONGEST_WAIT_S,
+    LOOK_PERIOD_S,
+    DownstreamFirst,
+    Policy,
+    Rules,
+    SeededRandom,
+)
 from framework.runtime.observation.counters import TaskCounters
 from framework.runtime.order.positions.clocks import make_clock
 from framework.runtime.order.positions.event_times import EventTimes
@@ -620,3 +631,73 @@ def _time_units(output: Output, fields: Mapping[int, int]) -> dict[int, str]:
         if port.tag in fields and port.stream.schema is not None
     }
     return {tag: kind.unit for tag, kind in types.items() if kind.name == "timestamp"}
+
+
+def make_executor(
+    plan: Plan,
+    settings: Settings,
+    network: Network,
+    factory: TaskFactory,
+    number: int,
+    stop: StopSignal,
+    on_turn: Callable[[float], None],
+    on_moved: Callable[[], None] | None = None,
+    *,
+    resumes: bool = False,
+) -> Executor:
+    """Make one executor of the plan's placement; to be called in the thread that will run it.
+
+    Args:
+        plan: the whole run.
+        settings: the configuration it was planned with.
+        network: the channels, as this process sees them.
+        factory: makes the tasks.
+        number: index of the executor in the placement.
+        stop: asks the executor to drain.
+        on_turn: called before every turn with the monotonic time in seconds.
+        on_moved: called after every turn in which tuples have moved; None if nobody is to know.
+        resumes: whether this executor replaces one whose process has died. Tasks that had ended there are not
+            made again, unless they have to repeat what they had not committed.
+
+    Raises:
+        ComponentError: a component's constructor raised.
+    """
+    tasks = plan.placement.executors[number].tasks
+    if resumes and not is_exact(plan, settings):
+        tasks = tuple(task for task in tasks if not network.has_ended(task))
+    spouts, bolts = factory.tasks(tasks)
+    return Executor(
+        spouts,
+        bolts,
+        rules=Rules(
+            _policy(settings, number),
+            _idle_strategy(plan, network, number, stop),
+            settings["viper.slice.tuples"],
+            settings["viper.drain.timeout.secs"],
+            LOOK_PERIOD_S if network.quota.left is not None else LONGEST_WAIT_S,
+        ),
+        stop=stop,
+        fed_by_others=[t for t in (*spouts, *bolts) if network.has_others(t.context.spec.id)],
+        on_turn=on_turn,
+        on_moved=on_moved,
+        requests=_requests(plan, network, number),
+    )
+
+
+def _requests(plan: Plan, network: Network, number: int) -> HeartbeatRequests | None:
+    """How the executor asks for heartbeats of spouts; None where their time does not pass by itself."""
+    if plan.time is not TimeMode.INGEST:
+        return None
+    return HeartbeatRequests(network.requests, network.bells_of_spouts(number))
+
+
+def _policy(settings: Settings, number: int) -> Policy:
+    if settings["viper.scheduling"] == "random":
+        return SeededRandom(settings["viper.seed"] + number)
+    return DownstreamFirst()
+
+
+def _idle_strategy(plan: Plan, network: Network, number: int, stop: StopSignal) -> IdleStrategy:
+    if len(plan.placement.executors) == 1:
+        return IdleStrategy(stop)
+    return BellIdleStrategy(stop, network.bells[number])

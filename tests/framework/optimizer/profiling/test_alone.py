@@ -48,7 +48,7 @@ from framework.optimizer.profiling.alone import (
 )
 from framework.planning import Plan, TimeMode, make_plan
 from framework.recording import Recording
-from framework.recording.spout import RecordedSpout
+from framework.recording.replay import RecordedSpout
 
 TYPED = Stream(name="typed", schema={"number": "int64 not null"})
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from framework import TopologyBuilder
-from framework.planning.out_of_order import named_data
+from framework.planning.time_mode import named_data
 from framework.runtime.durability.checkpoints import Checkpoint
 from framework.runtime.durability.checkpoints.fingerprints import fingerprints_of
 from framework.runtime.durability.checkpoints.folder import SystemFiles
