@@ -9,12 +9,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 from zoneinfo import ZoneInfo
 
 from framework.operators.components.bolt import Bolt
-from framework.operators.components.late_tuples import LateTuples
 from framework.operators.components.tuple import Tuple
+from framework.operators.components.window_options import LateTuples, WindowOptions
 from framework.operators.state.kept import Kept
 from framework.operators.windows import Count
 from framework.operators.windows.forms import Form, Rows, form_of
@@ -23,14 +23,11 @@ from framework.operators.windows.key_state import KeyWindowState
 from framework.operators.windows.key_window import KeyWindow, SideWindow
 from framework.operators.windows.lengths import length_of
 from framework.operators.windows.spec import (
-    LATE_STREAM,
     LATENESS_MS,
     LENGTH_COUNT,
-    PARTIAL,
     TIME_FIELD,
     forming,
     forming_sessions,
-    milliseconds,
     spec_in,
 )
 from framework.operators.windows.state import BEHIND_TIME
@@ -81,7 +78,7 @@ def sides_in(context: Mapping[str, Any]) -> dict[tuple[str, str], int]:
     return {stream: number for number, stream in enumerate(names)}
 
 
-class OPlus(Bolt):
+class OPlus(WindowOptions, Bolt):
     """Keeps a state for each key and window, updates it with each tuple, and emits when the window has ended.
 
         class Longest(OPlus):
@@ -125,7 +122,6 @@ class OPlus(Bolt):
 
     derives_keys: ClassVar[bool] = False
     """Whether the class defines `keys`."""
-    _window_config: Mapping[str, Any] = {}
     _late: LateTuples | None = None
     _is_addressed = False
     _is_copied = False
@@ -205,22 +201,6 @@ class OPlus(Bolt):
 
     # -- how windows are formed
 
-    def with_allowed_lateness(self, lateness: timedelta | str) -> Self:
-        """Keep windows for a time behind their end, for late tuples: with each of these they fire again."""
-        return self._with({LATENESS_MS: milliseconds("the allowed lateness", lateness, zero=True)})
-
-    def with_partial_window(self) -> Self:
-        """At the end of the input, fire the windows that no tuple has completed."""
-        return self._with({PARTIAL: True})
-
-    def with_timestamp_field(self, field: str) -> Self:
-        """Say that a field has the time of a tuple. Spouts must take their timestamps from it, too."""
-        return self._with({TIME_FIELD: field})
-
-    def with_late_tuple_stream(self, stream: str) -> Self:
-        """Emit tuples that come too late for their windows on a stream, each as the only value."""
-        return self._with({LATE_STREAM: stream})
-
     @property
     def component_configuration(self) -> Mapping[str, Any]:
         """How its windows are formed, as configuration.
@@ -233,10 +213,6 @@ class OPlus(Bolt):
         if self.windows == "single" and made.get(LATENESS_MS):
             raise ValueError("windows='single' and allowed lateness: expected one of them")
         return made
-
-    def _with(self, configured: Mapping[str, Any]) -> Self:
-        self._window_config = {**self._window_config, **configured}
-        return self
 
     def _forming(self) -> Mapping[str, Any]:
         if self.windows not in ("multi", "single"):

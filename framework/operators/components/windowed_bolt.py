@@ -8,15 +8,12 @@ from typing import Any, Self
 from zoneinfo import ZoneInfo
 
 from framework.operators.components.bolt import Bolt
-from framework.operators.components.late_tuples import LateTuples
 from framework.operators.components.tuple import Tuple
+from framework.operators.components.window_options import LateTuples, WindowOptions
 from framework.operators.windows import Count, OpenWindows, TupleWindow, WindowState
 from framework.operators.windows.spec import (
     LAG_MS,
-    LATE_STREAM,
-    LATENESS_MS,
     LENGTH_COUNT,
-    PARTIAL,
     PLACING,
     TIME_FIELD,
     WATERMARK_MS,
@@ -32,7 +29,7 @@ Offset = timedelta | int | str
 """Of windows: a timedelta, a number of microseconds, or a text such as ``6h`` or ``-30m``."""
 
 
-class WindowedBolt(Bolt):
+class WindowedBolt(WindowOptions, Bolt):
     """Processes the tuples of a window together, as Storm's ``BaseWindowedBolt``.
 
         class Sum(WindowedBolt):
@@ -53,7 +50,6 @@ class WindowedBolt(Bolt):
     window_contents = WindowState()
     """The tuples of the task's windows."""
 
-    _window_config: Mapping[str, Any] = {}
     _late: LateTuples | None = None
     """Finds late tuples, where a field has the time of each."""
 
@@ -136,25 +132,9 @@ class WindowedBolt(Bolt):
         """
         return self._formed(forming_sessions(gap))
 
-    def with_allowed_lateness(self, lateness: timedelta | str) -> Self:
-        """Keep windows for a time behind their end, for late tuples: with each of these they fire again."""
-        return self._with({LATENESS_MS: milliseconds("the allowed lateness", lateness, zero=True)})
-
-    def with_partial_window(self) -> Self:
-        """At the end of the input, process a window that no tuple has completed."""
-        return self._with({PARTIAL: True})
-
-    def with_timestamp_field(self, field: str) -> Self:
-        """Say that a field has the time of a tuple. Spouts must take their timestamps from it, too."""
-        return self._with({TIME_FIELD: field})
-
     def with_lag(self, lag: timedelta | str) -> Self:
         """Say how far out of order tuples may come. Spouts put them in order (``viper.timestamp.slack``)."""
         return self._with({LAG_MS: milliseconds("the lag", lag, zero=True)})
-
-    def with_late_tuple_stream(self, stream: str) -> Self:
-        """Emit tuples that come too late for their windows on a stream, each as the only value."""
-        return self._with({LATE_STREAM: stream})
 
     def with_watermark_interval(self, interval: timedelta | str) -> Self:
         """Accepted as Storm's, without effect: windows fire as soon as all their tuples have come."""
@@ -162,9 +142,9 @@ class WindowedBolt(Bolt):
 
     withWindow = with_window
     withTumblingWindow = with_tumbling_window
-    withTimestampField = with_timestamp_field
+    withTimestampField = WindowOptions.with_timestamp_field
     withLag = with_lag
-    withLateTupleStream = with_late_tuple_stream
+    withLateTupleStream = WindowOptions.with_late_tuple_stream
     withWatermarkInterval = with_watermark_interval
 
     @property
@@ -176,10 +156,6 @@ class WindowedBolt(Bolt):
         """Have windows that are formed so, wherever those began that were to be formed before."""
         others = {key: value for key, value in self._window_config.items() if key not in PLACING}
         self._window_config = {**others, **configured}
-        return self
-
-    def _with(self, configured: Mapping[str, Any]) -> Self:
-        self._window_config = {**self._window_config, **configured}
         return self
 
     # -- what the runtime calls, and what it is told

@@ -89,7 +89,6 @@ class StateMemory:
         self.offsets = offsets
         self._plan = plan
         self._groups: int = settings["viper.key.groups"]
-        self._size_bytes: int = settings["viper.state.bytes"]
         self._owners = _Owners(plan, self._groups)
         self._owned_now: Callable[[TaskSpec], range] | None = None
         self._pool = Pool.attach(arena, offsets.pool)

@@ -1,14 +1,41 @@
-"""Tuples that come too late, which spouts have admitted nevertheless."""
+"""Options of bolts with windows, and tuples that come too late although spouts have admitted them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from datetime import timedelta
+from typing import Any, Self
 
 from framework.common.units import micros_of
 from framework.operators.components.bolt import Bolt
 from framework.operators.components.tuple import Tuple
-from framework.operators.windows.spec import LATE_STREAM, TIME_FIELD
+from framework.operators.windows.spec import LATE_STREAM, LATENESS_MS, PARTIAL, TIME_FIELD, milliseconds
+
+
+class WindowOptions:
+    """How the windows of a bolt are formed, in words that all bolts with windows share."""
+
+    _window_config: Mapping[str, Any] = {}
+
+    def with_allowed_lateness(self, lateness: timedelta | str) -> Self:
+        """Keep windows for a time behind their end, for late tuples: with each of these they fire again."""
+        return self._with({LATENESS_MS: milliseconds("the allowed lateness", lateness, zero=True)})
+
+    def with_partial_window(self) -> Self:
+        """At the end of the input, fire the windows that no tuple has completed."""
+        return self._with({PARTIAL: True})
+
+    def with_timestamp_field(self, field: str) -> Self:
+        """Say that a field has the time of a tuple. Spouts must take their timestamps from it, too."""
+        return self._with({TIME_FIELD: field})
+
+    def with_late_tuple_stream(self, stream: str) -> Self:
+        """Emit tuples that come too late for their windows on a stream, each as the only value."""
+        return self._with({LATE_STREAM: stream})
+
+    def _with(self, configured: Mapping[str, Any]) -> Self:
+        self._window_config = {**self._window_config, **configured}
+        return self
 
 
 class LateTuples:
