@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -56,8 +58,20 @@ def ran(checkout: Path, day: int, **environ: str) -> tuple[int, list[str]]:
 def test_samples_are_printed_and_given_to_both(checkout: Path) -> None:
     status, lines = ran(checkout, 20_781)
     samples = "DETERMINISM_SEED=20781 SCHEDULES=200:400 SLOW_TESTS=13/16"
-    assert lines == [f"samples: {samples}", f"check {samples} stdin=", f"test-ci {samples} stdin="]
+    assert lines[:-1] == [f"samples: {samples}", f"check {samples} stdin=", f"test-ci {samples} stdin="]
     assert status == 0
+
+
+@needs_bash
+def test_its_processor_time_is_printed_at_its_end(checkout: Path) -> None:
+    burn = "import time\nwhile time.process_time() < 1.5: pass"
+    make = checkout / "programs" / "make"
+    make.write_text(f"{MAKE}test $1 != check || {sys.executable} -c '{burn}'\n")
+    found = re.fullmatch(
+        r"processor seconds: (\d+), of which (\d+) are those of make check, .* of make test-ci",
+        ran(checkout, 20_781)[1][-1],
+    )
+    assert found and int(found[1]) >= int(found[2]) >= 1
 
 
 @pytest.mark.slow
@@ -78,7 +92,7 @@ def test_in_sixteen_days_every_slow_test_is_run(checkout: Path) -> None:
 @needs_bash
 def test_samples_that_are_asked_for_are_taken(checkout: Path) -> None:
     _, lines = ran(checkout, 20_781, DETERMINISM_SEED="7", SCHEDULES="0:1000", SLOW_TESTS="0/1")
-    assert all("DETERMINISM_SEED=7 SCHEDULES=0:1000 SLOW_TESTS=0/1" in line for line in lines)
+    assert all("DETERMINISM_SEED=7 SCHEDULES=0:1000 SLOW_TESTS=0/1" in line for line in lines[:-1])
 
 
 @needs_bash
@@ -86,4 +100,4 @@ def test_samples_that_are_asked_for_are_taken(checkout: Path) -> None:
 def test_either_target_fails_the_run_and_both_are_made(checkout: Path, target: str) -> None:
     status, lines = ran(checkout, 1, FAILS=target)
     assert status == 1
-    assert [line.split()[0] for line in lines[1:]] == ["check", "test-ci"]
+    assert [line.split()[0] for line in lines[1:-1]] == ["check", "test-ci"]
