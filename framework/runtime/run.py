@@ -15,7 +15,7 @@ from framework.model.config import Settings
 from framework.model.errors import SuspendError, ViperError, first_of, with_notes
 from framework.model.importing import importable
 from framework.model.tracebacks import let_go_of_frames
-from framework.planning import Plan
+from framework.planning import Plan, WorkerKind
 from framework.runtime.coordination.cut_leader import CutLeader
 from framework.runtime.coordination.scale_journal import ScaleJournal
 from framework.runtime.coordination.scaling import Asked, Scaling, counts_of
@@ -43,7 +43,6 @@ from framework.runtime.leading.describing import Describing
 from framework.runtime.leading.handing_over import cut_leader, handing_over
 from framework.runtime.leading.limits import Limits
 from framework.runtime.leading.looking import Moment, snapshot_of
-from framework.runtime.leading.making import make_workers
 from framework.runtime.leading.measured import measured_tasks
 from framework.runtime.leading.rebalancing import Rebalancing
 from framework.runtime.leading.watching import Watching
@@ -59,8 +58,10 @@ from framework.runtime.observation.statistics import (
 )
 from framework.runtime.options import RunOptions
 from framework.runtime.report import Progress, RunReport, run_report
+from framework.runtime.workers.context import WorkerContext
 from framework.runtime.workers.going_back import Attempts, GoneBackError, quota_left
 from framework.runtime.workers.group import WorkerGroup
+from framework.runtime.workers.worker import Worker
 
 log = logging.getLogger("viperstorm.checkpoint")
 
@@ -307,10 +308,20 @@ class Run:
         self._workers = self._checkpointing = self._network = self._memory = self._leader = None
         self._scaling.begin(None)
 
+    def _made_workers(self, context: WorkerContext) -> WorkerGroup:
+        """The workers that the plan asks for: executors of this process, or worker processes."""
+        if self._plan.placement.kind is not WorkerKind.PROCESS:
+            return Worker(context)
+        from framework.runtime.workers.supervisor import Supervisor  # a run in this process needs none
+
+        on_death = (lambda: None) if self._leader is None else self._leader.interrupt
+        return Supervisor(context, on_death=on_death, attempts=self._attempts)
+
     def _executed(self, recording: RecordingPaths) -> RunReport:
         network = self._network
         assert network is not None
-        workers = self._workers = make_workers(
+        checkpointing = self._checkpointing
+        context = WorkerContext(
             self._plan,
             self._settings,
             network,
@@ -318,11 +329,11 @@ class Run:
             stop=self._stop,
             recording=recording,
             on_look=lambda now: self._limits.check(now, network.quota),
-            checkpointing=self._checkpointing,
-            leader=self._leader,
-            folder=self._folder,
-            attempts=self._attempts,
+            on_report=(lambda report: None) if checkpointing is None else checkpointing.note,
+            on_want=(lambda: None) if checkpointing is None else checkpointing.want,
+            checkpoints=None if self._folder is None else self._folder.absolute(),
         )
+        workers = self._workers = self._made_workers(context)
         with workers.surroundings():
             try:
                 with self._watching.observing(self._plan, workers):

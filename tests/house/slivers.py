@@ -64,7 +64,6 @@ KNOWN = frozenset(
         "framework.runtime.exchange.backlog",
         "framework.runtime.exchange.merge_sort",
         "framework.runtime.leading.handing_over",
-        "framework.runtime.leading.making",
         "framework.runtime.leading.measured",
         "framework.runtime.leading.watching",
         "framework.runtime.tasks.forwarder",

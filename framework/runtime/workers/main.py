@@ -23,6 +23,7 @@ from framework.runtime.coordination.stop import StopReason, StopSignal
 from framework.runtime.durability.state import StateMemory
 from framework.runtime.execution.assembly.network import Network
 from framework.runtime.observation.stacks import Stacks
+from framework.runtime.workers.context import WorkerContext
 from framework.runtime.workers.death_watch import open_files
 from framework.runtime.workers.folder import enter_sources
 from framework.runtime.workers.messages import (
@@ -220,21 +221,24 @@ class _Child:
         memory = None
         if job.state is not None and shared.state is not None:
             memory = StateMemory(job.plan, job.settings, shared.state, job.state)
-        self._worker = Worker(
+        context = WorkerContext(
             job.plan,
             job.settings,
             self._network,
-            job.process,
-            attempt=job.attempt,
-            has_run=job.has_run,
             memory=memory,
             stop=self._stop,
             recording=job.recording,
             on_look=self._on_look,
-            on_moved=lambda: self._status.moved(),
             on_report=lambda report: line.send(Reported(report)),
             on_want=lambda: line.send(Wanted()),
             checkpoints=job.checkpoints,
+        )
+        self._worker = Worker(
+            context,
+            job.process,
+            attempt=job.attempt,
+            has_run=job.has_run,
+            on_moved=lambda: self._status.moved(),
         )
         self._status = StatusWriter(self._worker, self._network.black_box(job.process))
 

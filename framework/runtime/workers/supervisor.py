@@ -9,23 +9,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from multiprocessing.connection import wait
-from pathlib import Path
 from typing import Any
 
-from framework.model.config import Settings
 from framework.model.errors import ComponentError, ViperError, WorkerError, first_of
-from framework.planning import Plan
 from framework.runtime.coordination.signals import asked_by_sigquit
-from framework.runtime.coordination.stop import DrainDeadline, StopReason, StopSignal
-from framework.runtime.durability.checkpoints.states import SavedTasks, TaskReport
+from framework.runtime.coordination.stop import DrainDeadline, StopReason
+from framework.runtime.durability.checkpoints.states import SavedTasks
 from framework.runtime.durability.recovery import RecoveryMemory
-from framework.runtime.durability.state import StateMemory
-from framework.runtime.execution.assembly.network import Network
-from framework.runtime.execution.assembly.recording import RecordingPaths
 from framework.runtime.observation.counters import TaskCounters
 from framework.runtime.observation.incidents import Incident
 from framework.runtime.observation.stacks import Stacks
 from framework.runtime.observation.statistics import ExecutorStatistics, WorkerReport
+from framework.runtime.workers.context import WorkerContext
 from framework.runtime.workers.going_back import Attempts
 from framework.runtime.workers.handle import Phase, WorkerHandle
 from framework.runtime.workers.inquiry import StackInquiry
@@ -63,46 +58,29 @@ class Supervisor:
 
     def __init__(
         self,
-        plan: Plan,
-        settings: Settings,
-        network: Network,
+        context: WorkerContext,
         *,
-        memory: StateMemory | None = None,
-        stop: StopSignal,
-        recording: RecordingPaths,
-        on_look: Callable[[float], None],
-        on_report: Callable[[TaskReport], None] = lambda report: None,
-        on_want: Callable[[], None] = lambda: None,
         on_death: Callable[[], None] = lambda: None,
-        checkpoints: Path | None = None,
         attempts: Attempts | None = None,
     ) -> None:
         """
         Args:
-            plan: the whole run.
-            settings: the configuration it was planned with.
-            network: its channels, in memory that processes can share.
-            memory: of declared state, likewise; None where no component declares any.
-            stop: asks the run to drain.
-            recording: the files that the run records to and replays.
-            on_look: called with the monotonic time in seconds whenever a worker process has sent something or
-                something is asked of the run, and every `LOOK_PERIOD_S` where the quota is limited.
-            on_report: called when a task has been saved for a checkpoint.
-            on_want: called when a task asks for one.
+            context: shared by all workers; the network is in memory that processes can share.
             on_death: called when a process has died, before another one takes its place.
-            checkpoints: their folder; None where none are made.
             attempts: what the run keeps of those from which it has gone back.
         """
+        plan, settings, network = context.plan, context.settings, context.network
+        memory, stop, recording = context.memory, context.stop, context.recording
         self._plan = plan
         self._settings = settings
         self._network = network
         self._stop = stop
-        self._on_look = on_look
+        self._on_look = context.on_look
         recovery = RecoveryMemory.of(plan, settings, memory, network.gates())
         shared = None if memory is None else memory.shared
         self._restarts = RestartPolicy(plan, settings, network, recording, recovery, attempts, shared)
-        self._on_report = on_report
-        self._on_want = on_want
+        self._on_report = context.on_report
+        self._on_want = context.on_want
         self._is_drained = True
         """Whether all processes that have run had everything processed that came to them."""
         self._on_death = on_death
@@ -112,7 +90,7 @@ class Supervisor:
         """Processes that have died, and whose places others have taken."""
         self._deaths: queue.SimpleQueue[tuple[WorkerHandle, int | None]] = queue.SimpleQueue()
         """Processes that run no more, with their exit codes."""
-        self._launcher = Launcher(plan, settings, network, memory, recording, checkpoints)
+        self._launcher = Launcher(plan, settings, network, memory, recording, context.checkpoints)
         self._standbys = self._launcher.standbys
         self._failures: list[ViperError] = []
         self._saved: dict[int, SavedTasks] = {}

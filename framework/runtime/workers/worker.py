@@ -9,9 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
-from pathlib import Path
 
-from framework.model.config import Settings
 from framework.model.errors import ComponentError
 from framework.model.instantiate import Beans
 from framework.operators.log import (
@@ -22,15 +20,12 @@ from framework.operators.log import (
     speaking_as,
     task_files,
 )
-from framework.planning import Plan
 from framework.runtime.coordination.cut_record import CutState
 from framework.runtime.coordination.signals import asked_by_sigquit
-from framework.runtime.coordination.stop import DrainDeadline, StopReason, StopSignal
+from framework.runtime.coordination.stop import DrainDeadline, StopReason
 from framework.runtime.durability.checkpoints.states import SavedTask, SavedTasks, TaskReport
-from framework.runtime.durability.state import StateMemory
 from framework.runtime.execution.alarm import ending_in_time
-from framework.runtime.execution.assembly.network import Network
-from framework.runtime.execution.assembly.recording import RecordingIO, RecordingPaths
+from framework.runtime.execution.assembly.recording import RecordingIO
 from framework.runtime.execution.assembly.task_factory import TaskFactory, make_executor
 from framework.runtime.execution.executor import Executor
 from framework.runtime.execution.stand_in import standing_in
@@ -40,6 +35,7 @@ from framework.runtime.observation.incidents import Incident
 from framework.runtime.observation.stacks import Stacks
 from framework.runtime.observation.statistics import ExecutorStatistics, WorkerReport
 from framework.runtime.tasks.task import Task
+from framework.runtime.workers.context import WorkerContext
 from framework.runtime.workers.executor_thread import ExecutorThreads
 from framework.runtime.workers.reporting import executor_statistics, worker_report
 
@@ -55,51 +51,35 @@ class Worker:
 
     def __init__(
         self,
-        plan: Plan,
-        settings: Settings,
-        network: Network,
+        context: WorkerContext,
         process: int = 0,
         *,
         attempt: int = 0,
         has_run: bool = False,
-        memory: StateMemory | None = None,
-        stop: StopSignal,
-        recording: RecordingPaths,
-        on_look: Callable[[float], None] = lambda now: None,
         on_moved: Callable[[], None] | None = None,
-        on_report: Callable[[TaskReport], None] = lambda report: None,
-        on_want: Callable[[], None] = lambda: None,
-        checkpoints: Path | None = None,
     ) -> None:
         """
         Args:
-            plan: the whole run.
-            settings: the configuration it was planned with.
-            network: its channels, as this process sees them.
+            context: shared by all workers.
             process: index of this process in the plan's placement.
             attempt: the number of times that the process was restarted; after a restart, tasks continue where
                 those of the dead process had come to.
             has_run: whether a process before this one was asked to run its tasks; else whatever it did has
                 stayed within it, and tasks begin where those of a first process would.
-            memory: of declared state, as this process sees it; None where no component declares any.
-            stop: asks the run to drain.
-            recording: the files that the run records to and replays.
-            on_look: called at every turn of the first executor, with the monotonic time in seconds.
             on_moved: called by the executors' threads after each turn in which tuples have moved; None if
                 nobody is to know.
-            on_report: called by the executors' threads when a task has been saved for a checkpoint.
-            on_want: called by them when a task asks for one.
-            checkpoints: their folder; None where none are made.
         """
+        plan, settings, network = context.plan, context.settings, context.network
+        memory, stop, recording = context.memory, context.stop, context.recording
         self._plan = plan
         self._settings = settings
         self._network = network
         self._stop = stop
-        self._on_look = on_look
+        self._on_look = context.on_look
         self._on_moved = on_moved
-        self._on_report = on_report
-        self._on_want = on_want
-        self._checkpoints = checkpoints
+        self._on_report = context.on_report
+        self._on_want = context.on_want
+        self._checkpoints = context.checkpoints
         self._memory = memory
         self._recording_io = RecordingIO(recording, plan)
         beans = Beans(plan.topology.beans)
@@ -110,7 +90,7 @@ class Worker:
         """The executors' indexes in the placement."""
         self._deadline = DrainDeadline(stop, settings["viper.drain.timeout.secs"])
         self._threads = ExecutorThreads(
-            self._numbers, self._deadline, self._name_in_callback, self._is_left, on_look
+            self._numbers, self._deadline, self._name_in_callback, self._is_left, context.on_look
         )
         self._executors: dict[int, Executor] = {}
         """By their index here, which is that of their thread."""
