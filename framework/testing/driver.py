@@ -10,8 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from framework.operators.components.tuple import TICK_COMPONENT, TICK_STREAM, Tuple
-from framework.runtime.exchange.collector import TaskCollector
-from framework.runtime.exchange.emit_rules import EmitRules
+from framework.runtime.exchange.collector import EmitRules, TaskCollector
 from framework.runtime.observation.counters import TaskCounters
 from framework.runtime.tasks.hosts.user_errors import name_the_fields
 from framework.runtime.tasks.task import Task

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from framework.runtime.observation import ComponentSnapshot, Counts, RunSnapshot, TaskSnapshot
-from framework.runtime.observation.times import added, since
+from framework.runtime.observation.counters import added, since
 
 _FINE_S, _FINE = 10.0, 66
 """Seconds between two marks of the last ten minutes, and how many there are."""

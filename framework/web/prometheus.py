@@ -16,7 +16,7 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from framework.runtime.observation import ComponentSnapshot, RunSnapshot
-from framework.runtime.observation.times import Counts, bound_s
+from framework.runtime.observation.counters import Counts, bound_s
 from framework.web.watch import RunWatch
 
 _PREFIX = "viperstorm_"

@@ -1,4 +1,7 @@
-"""Destinations: each gathers a task's tuples for one consuming task, or for several that get all of them."""
+"""Destinations: each gathers a task's tuples for one consuming task, or several that get all of them.
+
+Tuples that find no room wait here, in the payloads in which they came.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,11 @@ from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from framework.model.errors import EmitError
-from framework.runtime.exchange.backlog import Backlog
 from viper.errors import PayloadSizeError
 from viper.forest import Forest
 from viper.jumbo import Jumbo
 from viper.link import Link
-from viper.payload import Payload, Rows
+from viper.payload import Payload, Rows, worth_joining
 from viper.position import Positions
 from viper.source import Source
 
@@ -258,3 +260,52 @@ class LinkedDestination(Destination):
     def waiting_untracked(self) -> int:
         """0, as in the base class: nothing would be left of the consuming task either."""
         return 0
+
+
+class Backlog:
+    """A queue of tuples' values. Large payloads are not copied to be together."""
+
+    __slots__ = ("_gone", "_payloads", "count")
+
+    def __init__(self) -> None:
+        self.count = 0
+        """The number of tuples."""
+        self._payloads: list[Payload] = []
+        self._gone = 0
+        """Tuples of the first payload that have been dropped."""
+
+    def put(self, payload: Payload) -> None:
+        """Append tuples."""
+        count = len(payload)
+        if count:
+            self._payloads.append(payload)
+            self.count += count
+
+    @property
+    def next(self) -> Payload:
+        """The payload that the first of them is in; there must be one."""
+        return self._payloads[0]
+
+    def first(self, most: int) -> Payload:
+        """The first of them, so many at most; less where those behind are not worth joining to them."""
+        if len(self._payloads) > 1 and len(self._payloads[0]) - self._gone < most:
+            self._join(most)
+        payload = self._payloads[0]
+        return payload.slice(self._gone, min(len(payload) - self._gone, most))
+
+    def drop(self, count: int) -> None:
+        """Forget the first of them, which were in one payload."""
+        self.count -= count
+        self._gone += count
+        if self._gone >= len(self._payloads[0]):
+            del self._payloads[0]
+            self._gone = 0
+
+    def _join(self, most: int) -> None:
+        payloads, self._gone = [self._rest(), *self._payloads[1:]], 0
+        first, *others = payloads[: worth_joining(payloads, most)]
+        self._payloads[: 1 + len(others)] = [first.joined(*others)]
+
+    def _rest(self) -> Payload:
+        payload = self._payloads[0]
+        return payload.slice(self._gone, len(payload) - self._gone)

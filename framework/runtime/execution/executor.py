@@ -16,9 +16,8 @@ from framework.runtime.execution.policy import LOOK_PERIOD_S, Rules
 from framework.runtime.order.positions.clocks import repeat_time_us
 from framework.runtime.tasks.bolt_task import BoltTask
 from framework.runtime.tasks.context import TaskStopped
-from framework.runtime.tasks.progress import Progress
 from framework.runtime.tasks.source_task import SourceTask
-from framework.runtime.tasks.task import Task
+from framework.runtime.tasks.task import Progress, Task
 
 log = logging.getLogger("viperstorm.worker")
 

@@ -4,6 +4,7 @@ Tables, ``viper top``, the web view and exporters all read these. Nothing here a
 part of a run.
 """
 
+from framework.runtime.observation.counters import Counts, TimeHistogram, percentile_s
 from framework.runtime.observation.description import (
     DescribedComponent,
     DescribedSetting,
@@ -21,7 +22,6 @@ from framework.runtime.observation.rates import (
     rates_since_beginning,
 )
 from framework.runtime.observation.snapshot import ComponentSnapshot, RunSnapshot, TaskSnapshot
-from framework.runtime.observation.times import Counts, TimeHistogram, percentile_s
 
 __all__ = [
     "Bottleneck",

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from framework.runtime.observation.counters import Counts, added, percentile_s
 from framework.runtime.observation.snapshot import ComponentSnapshot, RunSnapshot, TaskSnapshot
-from framework.runtime.observation.times import Counts, added, percentile_s
 
 WINDOW_S = 2.0
 """Seconds that rates are the average of."""

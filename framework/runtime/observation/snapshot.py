@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from framework.model.errors import ViperError
+from framework.runtime.observation.counters import Counts, since
 from framework.runtime.observation.incidents import ErrorSite
-from framework.runtime.observation.times import Counts, since
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,7 +124,7 @@ class ExecutorStatistics:
     callback: LongCallback | None = None
     """The callback that it is in, if that has been running for a second or longer."""
     times: Sequence[Counts] = ()
-    """For each of its tasks how long its tuples took (`framework.runtime.observation.times`)."""
+    """For each of its tasks how long its tuples took (`framework.runtime.observation.counters`)."""
     number: int = 0
     """Its number among all executors of the run, from 0."""
     waited_s: Sequence[float] = ()

@@ -9,17 +9,17 @@ context, slot, presence      what is fixed; the component, made anew after error
 emitter                      the way out: placed, routed, handed over
 spout_assigner, holdback     positions of what a spout emits; tuples out of order, sorted within a slack
 bolt_assigner                positions of what a bolt emits
-pullers, allowance, pause    how a spout is asked, for how much, and when again
+pullers                      asking a spout, and for how much
 outcomes                     its acks and fails
 aligned_spout                brings a spout to the time of a checkpoint
 processors, column_folder    how a bolt is called for tuples, one by one or with columns of them
 interludes                   how it is called for all that is no input
 agenda, bolt_agenda          what is due at a position, between two inputs
-aligned_stop, pacer          where partitioned sources stop together; how fast recorded time passes
+aligned_stop                 where partitioned sources stop together
 checkpoints                  what is saved for a checkpoint
-bolt_cut, hand_over          the next cut in a bolt's input, and how it hands key groups over there
+bolt_cut                     the next cut in a bolt's input, and how it hands key groups over there
 membership                   a bolt's part in a group of shared tables
-progress                     how far the input of a bolt is
+awaited                      the answers of a bolt for its tuples
 ===========================  ================================================================================
 
 A task never calls another one. It signals those that may have something to do, and asks its executor to run

@@ -1,4 +1,4 @@
-"""How a spout's task comes to the time of a checkpoint, and says what another run has to know of it."""
+"""The way of a spout's task to the time of a checkpoint, and its offset, which another run has to know."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any
 
+from framework.operators.components import SeekableSpout
 from framework.runtime.coordination.cut_record import Purpose, before_ticks
 from framework.runtime.coordination.source_cut import SourceCut
 from framework.runtime.durability.checkpoints.going_on import SPOUT
 from framework.runtime.exchange.buffer import Taken
 from framework.runtime.tasks.checkpoints import TaskCheckpoints
+from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
+from framework.runtime.tasks.hosts.user_errors import user_errors
 from framework.runtime.tasks.outcomes import Outcomes
 from framework.runtime.tasks.spout_assigner import SpoutAssigner
-from framework.runtime.tasks.spout_offset import SpoutOffset
 from viper.partitions import NO_LIMIT
 from viper.payload import Rows
 from viper.position import END, Position
@@ -300,3 +302,42 @@ class AlignedSpout:
 def _last_at(time_us: int) -> Position:
     """The last position of an event time."""
     return Position(time_us, _WORD, _WORD)
+
+
+class SpoutOffset:
+    """Asks a spout where it is, and has the one that takes its place go on from there.
+
+    Args:
+        context: the task's.
+        spout: the component; one that is not seekable begins anew.
+    """
+
+    def __init__(self, context: TaskContext, spout: Any) -> None:
+        self._context = context
+        self._spout = spout if isinstance(spout, SeekableSpout) else None
+
+    def save(self) -> Any:
+        """Where the spout is.
+
+        Raises:
+            ComponentError: it raised.
+        """
+        if self._spout is None:
+            return None
+        try:
+            return self._spout.offset()
+        except user_errors() as error:
+            self._context.fail("offset", error)
+
+    def restore(self, noted: Any) -> None:
+        """Have the spout go on from there.
+
+        Raises:
+            ComponentError: it raised.
+        """
+        if self._spout is None:
+            return
+        try:
+            self._spout.seek(noted)
+        except user_errors() as error:
+            self._context.fail("seek", error)

@@ -1,4 +1,4 @@
-"""What is due in a bolt's task, by its configuration and its class."""
+"""The agenda of a bolt's task, by its configuration and its class: ticks, ends of windows, dues by key."""
 
 from __future__ import annotations
 
@@ -7,27 +7,30 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from framework.planning.layout import ComponentLevel
+from framework.operators.windows import OpenWindows
+from framework.operators.windows.due import Due, DueByGroup
+from framework.planning.layout import BEHIND_TUPLES, ComponentLevel
 from framework.recording import ReplayTicks
-from framework.runtime.coordination.cut_record import InputEnd
+from framework.runtime.coordination.cut_record import InputEnd, before_us, last_us_before
 from framework.runtime.exchange.inputs import BoltInput
+from framework.runtime.order.positions.lineage import LAST
 from framework.runtime.order.positions.ticks import EventTicks, WallTimer
 from framework.runtime.order.tracking.acker import Acker
 from framework.runtime.tasks.agenda import (
     Agenda,
     AgendaClient,
+    Entry,
     EventTimeTicks,
+    Frontier,
     LastEntries,
     RecordedTicks,
     Timed,
 )
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
-from framework.runtime.tasks.group_dues import GroupDues
 from framework.runtime.tasks.interludes import Interludes
 from framework.runtime.tasks.sink_commits import SinkCommits
 from framework.runtime.tasks.slot import ComponentSlot
-from framework.runtime.tasks.window_ends import WindowEnds
 from viper.position import Position
 
 
@@ -122,3 +125,159 @@ def _timed(tick_s: float | None, batch_s: float | None, interludes: Interludes) 
         yield Timed(WallTimer(tick_s, now_s), interludes.tick, catches_up=True)
     if batch_s is not None:
         yield Timed(WallTimer(batch_s, now_s), interludes.fire_batches, catches_up=False)
+
+
+class GroupDues(AgendaClient):
+    """The work of a component that is due at times by key group; its parts are called windows here.
+
+    They are ends of windows by key, and of the times in which a tuple of an outer join may find a partner.
+    Windows are [start, end): all their tuples have been processed when anything comes at their end or later.
+    Their output stands at their end before all else of that time, divided by key groups, so that it stands at
+    the same places however many tasks share the groups.
+
+    Args:
+        windows: the component's, which may be another one after an exception.
+        fire: has the component put out what is due, and places what it emits at a position.
+        place: the position of a key group at a time.
+        end: knows whether the end of the input is also that of what the run is a part of; asked once
+            windows would fire for it.
+    """
+
+    def __init__(
+        self,
+        windows: Callable[[], DueByGroup],
+        fire: Callable[[Due, Position], None],
+        place: Callable[[int, int], Position],
+        end: InputEnd,
+    ) -> None:
+        self._windows = windows
+        self._fire = fire
+        self._place = place
+        self._end = end
+        self._bound_us: int | None = None
+        """No window ends at or before an input below this time; None where that is not known."""
+
+    def is_due_before(self, position: Position) -> bool:
+        """Whether a window may end before an input at a position."""
+        return self._bound_us is None or position.ts >= self._bound_us
+
+    def take_before(self, position: Position) -> Iterator[Entry]:
+        """The windows that have ended, as an input at a position comes next."""
+        time_us = None if position >= LAST else position.ts
+        yield from self._entries(time_us)
+        if time_us is None:
+            self._bound_us = position.ts + 1
+            return
+        windows = self._windows()
+        end_us, bound_us = windows.next_end(), windows.first_end_behind(time_us)
+        self._bound_us = bound_us if end_us is None else min(end_us, bound_us)
+
+    def take_until(self, frontier: Frontier) -> Iterator[Entry]:
+        """The windows that have ended, as no input comes below a frontier."""
+        until_us = last_us_before(frontier.position) if frontier.position < LAST else None
+        if until_us is not None:
+            yield from self._entries(min(frontier.position.ts, frontier.time_us))
+            if frontier.time_us >= until_us:
+                return
+        # Event time has ended below the position: what is left up to there is due as at the end of all.
+        if self._windows().next_due(until_us) is not None:
+            if not self._end.may_end():
+                closed_us = last_us_before(self._end.closed_at())
+                until_us = closed_us if until_us is None else min(until_us, closed_us)
+            yield from self._entries(until_us)
+
+    @property
+    def ends_at_us(self) -> int | None:
+        """As in the base class."""
+        due = self._windows().next_due(None)
+        return None if due is None else due.end_us
+
+    def taken_over(self) -> None:
+        """As in the base class: with others come their windows."""
+        self._bound_us = None
+
+    def _entries(self, time_us: int | None) -> Iterator[Entry]:
+        while (due := self._windows().next_due(time_us)) is not None:
+            yield Entry(self._place(*due), partial(self._run, due))
+
+    def _run(self, due: Due, at: Position | None) -> None:
+        assert at is not None
+        self._fire(due, at)
+
+
+class WindowEnds(AgendaClient):
+    """The windows that end at times.
+
+    A window holds the tuples at its end. It fires when no further one can come, and its output stands at its
+    end after all tuples of that time. Windows of other tasks stand there, too, and may have been processed
+    before: so the task promises its consumers nothing beyond the end of a window that may still fire. It
+    holds back no tuple of that time, as there may be any number.
+
+    Args:
+        windows: the component's, which may be another one after an exception.
+        fire: has the component process the window that ends at a time, in microseconds, and places what it
+            emits at a position.
+        end: knows whether the end of the input is also that of what the run is a part of; asked once
+            windows would fire for it.
+    """
+
+    def __init__(
+        self,
+        windows: Callable[[], OpenWindows],
+        fire: Callable[[Position, int], None],
+        end: InputEnd,
+    ) -> None:
+        self._windows = windows
+        self._fire = fire
+        self._end = end
+        self._bound_us: int | None = None
+        """No window fires before an input up to this time; None where that is not known."""
+
+    def is_due_before(self, position: Position) -> bool:
+        """Whether a window may end before an input at a position."""
+        return self._bound_us is None or position.ts > self._bound_us
+
+    def take_before(self, position: Position) -> Iterator[Entry]:
+        """The windows that get no more tuples, as an input at a position comes next."""
+        time_us = None if position >= LAST else position.ts
+        yield from self._entries(time_us)
+        self._bound_us = position.ts if time_us is None else self._windows().next_bound(time_us)
+
+    def take_until(self, frontier: Frontier) -> Iterator[Entry]:
+        """The windows that get no more tuples, as none comes below a frontier."""
+        until = before_us(frontier.position) if frontier.position < LAST else None
+        if until is not None:
+            yield from self._entries(min(until, frontier.time_us + 1))
+            if frontier.time_us + 1 >= until:
+                return
+        # Event time has ended below the position: what is left up to there is due as at the end of all.
+        if self._windows().next_over(until) is not None:
+            if not self._end.may_end():
+                closed_us = before_us(self._end.closed_at())
+                until = closed_us if until is None else min(until, closed_us)
+            yield from self._entries(until)
+
+    @property
+    def ends_at_us(self) -> int | None:
+        """As in the base class: behind the end of the first window that has tuples."""
+        end_us = self._windows().next_over(None)
+        return None if end_us is None else end_us + 1
+
+    def held(self, position: Position) -> Position:
+        """The end of the first window that may still fire, if it lies below a position."""
+        if position >= LAST:
+            return position
+        end_us = self._windows().first_end_from(position.ts)
+        return position if end_us is None else min(position, _place(end_us))
+
+    def _entries(self, time_us: int | None) -> Iterator[Entry]:
+        while (end_us := self._windows().next_over(time_us)) is not None:
+            yield Entry(_place(end_us), partial(self._run, end_us))
+
+    def _run(self, end_us: int, at: Position | None) -> None:
+        assert at is not None
+        self._fire(at, end_us)
+
+
+def _place(end_us: int) -> Position:
+    return Position(end_us, BEHIND_TUPLES, 0)

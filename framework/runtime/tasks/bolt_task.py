@@ -16,20 +16,17 @@ from framework.runtime.exchange.pieces import Piece, split_at
 from framework.runtime.order.positions.lineage import LAST
 from framework.runtime.order.tracking.acker import Acker
 from framework.runtime.tasks.agenda import Agenda, AskedFor, Entry, Frontier
-from framework.runtime.tasks.answering import Answering
-from framework.runtime.tasks.awaited import Awaited
+from framework.runtime.tasks.awaited import Answering, Awaited
 from framework.runtime.tasks.bolt_assigner import BoltAssigner
-from framework.runtime.tasks.bolt_cut import BoltCut
+from framework.runtime.tasks.bolt_cut import BoltCut, HandOver
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
-from framework.runtime.tasks.hand_over import HandOver
 from framework.runtime.tasks.interludes import Interludes
 from framework.runtime.tasks.membership import Membership
 from framework.runtime.tasks.processors import Processor
-from framework.runtime.tasks.progress import Progress
 from framework.runtime.tasks.sink_commits import CheckpointCommits, SinkCommits
 from framework.runtime.tasks.slot import ComponentSlot
-from framework.runtime.tasks.task import Task, TaskState
+from framework.runtime.tasks.task import Progress, Task, TaskState
 from viper.errors import CodecError
 from viper.position import END, UNTOLD, Position, Positions
 

@@ -1,4 +1,4 @@
-"""The task of a partitioned spout: brings its partitions' rows, merged by time."""
+"""The task of a partitioned spout: brings its partitions' rows, merged by time and paced."""
 
 from __future__ import annotations
 
@@ -16,11 +16,9 @@ from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.hosts.faults import OnError
 from framework.runtime.tasks.hosts.user_errors import user_errors
-from framework.runtime.tasks.pacer import Pacer
 from framework.runtime.tasks.partition_merger import PartitionMerger
-from framework.runtime.tasks.pause import PollTimer
 from framework.runtime.tasks.slot import ComponentSlot
-from framework.runtime.tasks.source_task import SourceTask
+from framework.runtime.tasks.source_task import PollTimer, SourceTask
 from framework.runtime.tasks.task import TaskState
 from viper.errors import OrderError
 from viper.partitions import NO_LIMIT
@@ -349,3 +347,42 @@ def _last_at(time_us: int) -> Position:
     """The last position of an event time: behind all rows that others bring at it, which may wait for room,
     and before the ticks of any later time, which are not to fire yet."""
     return Position(time_us, _WORD, _WORD)
+
+
+class Pacer:
+    """Says how far event time has come, for a replay at recorded pace.
+
+    Args:
+        pace: how fast it passes, and from where on.
+    """
+
+    def __init__(self, pace: Pace) -> None:
+        self._pace = pace
+        self._now_us: float = pace.origin_us
+        self._since_s: float | None = None
+        """Monotonic time in seconds from which on it passes; None while it stands still."""
+
+    def start(self, now_s: float) -> None:
+        """Let it pass from a monotonic time in seconds on."""
+        if self._since_s is None:
+            self._since_s = now_s
+
+    def stop(self, now_s: float) -> None:
+        """Let it stand still."""
+        self._now_us = self._at(now_s)
+        self._since_s = None
+
+    def now_us(self, now_s: float) -> int:
+        """Event time in microseconds at a monotonic time in seconds."""
+        return round(self._at(now_s))  # not down, or what is due now would be due a moment later
+
+    def due_s(self, time_us: int) -> float:
+        """Monotonic time in seconds at which an event time comes; infinite while it stands still."""
+        if self._since_s is None:
+            return float("inf")
+        return self._since_s + (time_us - self._now_us) / (self._pace.speed * 1e6)
+
+    def _at(self, now_s: float) -> float:
+        if self._since_s is None:
+            return self._now_us
+        return self._now_us + (now_s - self._since_s) * self._pace.speed * 1e6

@@ -5,9 +5,8 @@ from __future__ import annotations
 from framework.recording import RecordedInput
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
-from framework.runtime.tasks.pause import PollTimer
 from framework.runtime.tasks.slot import ComponentSlot
-from framework.runtime.tasks.source_task import SourceTask
+from framework.runtime.tasks.source_task import PollTimer, SourceTask
 from viper.quota import Quota
 
 

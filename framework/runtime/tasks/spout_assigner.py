@@ -11,8 +11,8 @@ from framework.runtime.order.positions.clocks import Clock, RepeatClock
 from framework.runtime.order.positions.event_times import Replays
 from framework.runtime.order.positions.lineage import REPEATS
 from framework.runtime.order.tracking.pending import Pending
-from framework.runtime.tasks.allowance import Allowance
 from framework.runtime.tasks.holdback import Holdback
+from framework.runtime.tasks.pullers import Allowance
 from viper.jumbo import Emission
 from viper.partitions import NO_LIMIT
 from viper.position import Position, Positions

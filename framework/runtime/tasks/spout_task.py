@@ -10,17 +10,14 @@ from typing import Any
 from framework.runtime.coordination.stop import StopReason
 from framework.runtime.exchange.buffer import SPILL_AT
 from framework.runtime.order.positions.lineage import LAST
-from framework.runtime.tasks.aligned_spout import AlignedSpout
-from framework.runtime.tasks.allowance import Allowance
+from framework.runtime.tasks.aligned_spout import AlignedSpout, SpoutOffset
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.outcomes import Outcomes
-from framework.runtime.tasks.pause import PollTimer
-from framework.runtime.tasks.pullers import Puller
+from framework.runtime.tasks.pullers import Allowance, Puller
 from framework.runtime.tasks.slot import ComponentSlot
-from framework.runtime.tasks.source_task import SourceTask
+from framework.runtime.tasks.source_task import PollTimer, SourceTask
 from framework.runtime.tasks.spout_assigner import SpoutAssigner
-from framework.runtime.tasks.spout_offset import SpoutOffset
 from framework.runtime.tasks.task import TaskState
 from viper.position import LEAST, Position
 

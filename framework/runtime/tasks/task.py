@@ -1,4 +1,4 @@
-"""What every task has in common: its parts, its lifecycle, and what an executor asks of it."""
+"""The common part of all tasks: their parts, lifecycle, progress, and answers to an executor."""
 
 from __future__ import annotations
 
@@ -405,3 +405,16 @@ class Task(ABC):
         Raises:
             ComponentError: what was emitted cannot be.
         """
+
+
+class Progress(enum.IntEnum):
+    """How far the input of a bolt's task has come."""
+
+    OPEN = enum.auto()
+    """There is more to come."""
+    QUIET = enum.auto()
+    """Every source has brought all it has; only tuples that fail may come once more, or through a cycle."""
+    DRAINED = enum.auto()
+    """All has been processed, but for what may come back through a cycle."""
+    OVER = enum.auto()
+    """Nothing will come."""

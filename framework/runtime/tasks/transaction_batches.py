@@ -11,11 +11,10 @@ from framework.runtime.exchange.pieces import InputStream, Piece, split_at
 from framework.runtime.observation.counters import TaskCounters
 from framework.runtime.order.tracking.acker import Acker
 from framework.runtime.tasks.batch_processor import BatchProcessor
-from framework.runtime.tasks.gathering import refusing
 from framework.runtime.tasks.hosts.user_errors import user_errors
 from framework.runtime.tasks.membership import Membership
 from framework.runtime.tasks.slot import ComponentSlot
-from framework.runtime.tasks.transaction_processor import count_at_once
+from framework.runtime.tasks.transaction_processor import count_at_once, refusing
 from viper.payload import Payload
 
 

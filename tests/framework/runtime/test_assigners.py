@@ -13,9 +13,9 @@ from framework.runtime.exchange.collector import TaskCollector
 from framework.runtime.exchange.output import Output, Port
 from framework.runtime.observation.counters import TaskCounters
 from framework.runtime.order.positions.clocks import LogicalClock
-from framework.runtime.tasks.allowance import Allowance
 from framework.runtime.tasks.bolt_assigner import BoltAssigner
 from framework.runtime.tasks.emitter import Assigner, Emitter
+from framework.runtime.tasks.pullers import Allowance
 from framework.runtime.tasks.spout_assigner import SpoutAssigner
 from viper.position import LEAST, Level, Position
 from viper.rows import Inbox

@@ -6,7 +6,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from framework.runtime.exchange.backlog import Backlog
+from framework.runtime.exchange.destination import Backlog
 from viper.columns.payload import Columns
 from viper.payload import JOINED_BYTES, Payload, Rows
 

@@ -16,7 +16,7 @@ from framework.runtime import Run, RunReport
 from framework.runtime.coordination import route_switch
 from framework.runtime.coordination.commands import ask
 from framework.runtime.coordination.reconfiguring import NotChangedError, Reconfiguring
-from framework.runtime.tasks.hand_over import HandOver
+from framework.runtime.tasks.bolt_cut import HandOver
 from tests.framework.runtime.handing_over import (
     MOST,
     SHAPES,

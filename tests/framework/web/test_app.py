@@ -11,7 +11,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from framework.model.errors import SuspendError
-from framework.runtime.observation.times import bound_s
+from framework.runtime.observation.counters import bound_s
 from framework.runtime.run import Run
 from framework.web.app import RunApp
 from framework.web.prometheus import _buckets

@@ -27,8 +27,7 @@ from framework.runtime.durability.recovery import Commits, RecoveryMemory
 from framework.runtime.durability.state import MemberState, StateMemory, TaskState
 from framework.runtime.exchange.buffer import PAUSE_AT, SPILL_AT
 from framework.runtime.exchange.bulk import BulkEmits
-from framework.runtime.exchange.collector import SpoutCollector, TaskCollector
-from framework.runtime.exchange.emit_rules import EmitRules
+from framework.runtime.exchange.collector import EmitRules, SpoutCollector, TaskCollector
 from framework.runtime.exchange.output import Output
 from framework.runtime.execution.assembly.network import Network
 from framework.runtime.execution.assembly.outputs import InputFactory, OutputFactory, streams_of_merge
@@ -53,21 +52,17 @@ from framework.runtime.order.tracking.deferred import CommittedAnswers, Withheld
 from framework.runtime.order.tracking.pending import Pending
 from framework.runtime.tasks.aligned_spout import AlignedSpout
 from framework.runtime.tasks.aligned_stop import OF_THE_DRAIN, AlignedStop
-from framework.runtime.tasks.allowance import Allowance
-from framework.runtime.tasks.answering import Answering
-from framework.runtime.tasks.awaited import Awaited
+from framework.runtime.tasks.awaited import Answering, Awaited
 from framework.runtime.tasks.batch_processor import BatchProcessor
 from framework.runtime.tasks.bolt_agenda import DueBy, make_agenda
 from framework.runtime.tasks.bolt_assigner import BoltAssigner
-from framework.runtime.tasks.bolt_cut import BoltCut
+from framework.runtime.tasks.bolt_cut import BoltCut, HandOver
 from framework.runtime.tasks.bolt_task import BoltParts, BoltTask
 from framework.runtime.tasks.column_folder import ColumnFolder
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import NO_OUTPUT, Emitter
 from framework.runtime.tasks.forwarder import Forwarder
-from framework.runtime.tasks.gathering import Gathering
 from framework.runtime.tasks.group_outputs import GroupOutputs
-from framework.runtime.tasks.hand_over import HandOver
 from framework.runtime.tasks.holdback import Holdback
 from framework.runtime.tasks.hosts.context import make_context
 from framework.runtime.tasks.hosts.faults import OnError, Recovery, RestartBudget
@@ -80,7 +75,7 @@ from framework.runtime.tasks.partition_merger import PartitionMerger
 from framework.runtime.tasks.partitioned_task import PartitionedTask, Partitioning
 from framework.runtime.tasks.presence import BlockingPresence, Presence
 from framework.runtime.tasks.processors import Processor, SinkProcessor, TupleProcessor
-from framework.runtime.tasks.pullers import make_puller
+from framework.runtime.tasks.pullers import Allowance, make_puller
 from framework.runtime.tasks.replay_task import ReplayTask
 from framework.runtime.tasks.sink_commits import CheckpointCommits, SinkCommits
 from framework.runtime.tasks.slot import ComponentSlot
@@ -89,7 +84,7 @@ from framework.runtime.tasks.spout_assigner import SpoutAssigner
 from framework.runtime.tasks.spout_task import Asking, Emitted, SpoutTask
 from framework.runtime.tasks.task import Task
 from framework.runtime.tasks.transaction_batches import TransactionBatches
-from framework.runtime.tasks.transaction_processor import CallbackProcessor, TransactionProcessor
+from framework.runtime.tasks.transaction_processor import CallbackProcessor, Gathering, TransactionProcessor
 from viper.rows import Inbox
 from viper.transactions.recorder import Recorder as TransactionRecorder
 

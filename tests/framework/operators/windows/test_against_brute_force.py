@@ -9,7 +9,7 @@ import pytest
 
 from framework.operators.windows import WindowContents
 from framework.runtime import RunReport
-from framework.runtime.tasks.window_ends import WindowEnds
+from framework.runtime.tasks.bolt_agenda import WindowEnds
 from tests.framework.operators.windows.test_places import (
     test_windows_stand_beside_those_that_they_are_made_of,
 )

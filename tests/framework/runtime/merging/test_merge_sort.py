@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from framework.runtime.exchange.merge_sort import MergeSort, Place
+from framework.runtime.exchange.reader import MergeSort, Place
 from viper.position import END
 
 SOURCES = st.lists(st.lists(st.integers(0, 20)), min_size=1, max_size=4)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from framework.runtime.observation.times import (
+from framework.runtime.observation.counters import (
     PER_DOUBLING,
     TimeHistogram,
     added,
