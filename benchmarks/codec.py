@@ -83,7 +83,7 @@ def measure(kind: str, size: int, number: int, rounds: int) -> dict[str, tuple[f
 
 
 def carries(coder: Coder, batches: list[list[Row]]) -> bool:
-    """Whether rows come out as they went in; False if they cannot go in."""
+    """True if rows come out as they went in; False if they cannot go in."""
     encode, decode = coder
     try:
         data = encode(batches[0])

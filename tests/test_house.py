@@ -17,6 +17,17 @@ from tests.house.imports import Import, circles, imports_in
 from tests.house.picture import to_svg, to_text
 from tests.house.rooms import EXCEPTIONS, ORDERS, as_text, upwards
 from tests.house.slivers import KNOWN, LINES, PACKAGES, REASON, slivers
+from tests.house.words import (
+    CEILINGS,
+    Text,
+    above_ceilings,
+    docstrings_of,
+    findings,
+    first_lines,
+    long_sentences,
+    not_english,
+    relative_sentences,
+)
 
 REPOSITORY = Path(__file__).parents[1]
 
@@ -289,3 +300,37 @@ def test_every_documented_target_of_make_exists() -> None:
     targets = set(re.findall(r"^([\w-]+):", makefile, flags=re.MULTILINE))
     named = set(re.findall(r"^    make ([\w-]+)", text, flags=re.MULTILINE))
     assert {"demo", "demo-spark", "test"} <= named <= targets
+
+
+def test_no_pattern_of_words_rises_above_its_ceiling() -> None:
+    found = findings()
+    assert found.keys() == CEILINGS.keys()
+    assert not above_ceilings(found, CEILINGS)
+
+
+def test_planted_words_are_counted() -> None:
+    long = " ".join(["word"] * 31)
+    source = (
+        'class Planted:\n    """What a task holds.\n\n'
+        f'    {long}. Those remain. A noun. Is it? Whether it ends."""\n'
+        '    size = 1\n    """How many there are."""\n'
+        '    def name(self) -> str:\n        """Return the name of the task."""\n'
+        '        if self:\n            pass\n        return "What is no docstring"\n'
+    )
+    texts = list(docstrings_of("planted.py", source))
+    assert [(first.line, first.text) for first in first_lines(texts)] == [
+        (2, "What a task holds."),
+        (6, "How many there are."),
+    ]
+    assert [sentence.text for sentence in relative_sentences(texts)] == [
+        "What a task holds.",
+        "Those remain.",
+        "Whether it ends.",
+    ]
+    assert [sentence.text for sentence in long_sentences(texts)] == [f"{long}."]
+    assert [
+        word.line for word in not_english([Text("planted.c", 7, "index\nthe so-" + "manieth row\n")])
+    ] == [8]
+    planted = {"first lines of the code": first_lines(texts)}
+    assert len(above_ceilings(planted, {"first lines of the code": 1})) == 1
+    assert above_ceilings(planted, {"first lines of the code": 2}) == []

@@ -121,7 +121,7 @@ class Arena:
 
     @property
     def is_shared(self) -> bool:
-        """Whether other processes can attach it."""
+        """True if other processes can attach it."""
         return self._handle is not None
 
     def handle(self) -> ArenaHandle:

@@ -63,7 +63,7 @@ def mark_of(jumbo: Jumbo, index: int) -> int:
 
 
 def are_same(one: Jumbo, other: Jumbo) -> bool:
-    """Whether two jumbo tuples have the same tuples, as another process would see them.
+    """True if two jumbo tuples have the same tuples, as another process would see them.
 
     Raises:
         CodecError: a value cannot be carried to another process.

@@ -139,7 +139,7 @@ class Forest:
         lib.vp_forest_answer_held(self._forest, tree)
 
     def alive(self, tree: int) -> bool:
-        """Whether the tree is neither acked nor failed."""
+        """True if the tree is neither acked nor failed."""
         return bool(lib.vp_forest_alive(self._forest, tree))
 
     def incident(self) -> None:
@@ -241,7 +241,7 @@ class Trees:
 
     @property
     def has_done(self) -> bool:
-        """Whether `take` has anything to do; costs next to nothing."""
+        """True if `take` has anything to do; costs next to nothing."""
         return bool(self._has_done(self._table) or self._kept)
 
     def take(self) -> list[tuple[int, int]]:

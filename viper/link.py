@@ -172,7 +172,7 @@ class Link:
         return False, self._floor, self._last_ts
 
     def ready(self) -> bool:
-        """Whether any tuple waits."""
+        """True if any tuple waits."""
         return self._waiting > 0
 
     def watermark(self) -> Position:
@@ -180,7 +180,7 @@ class Link:
         return self.positions[self._passed] if self._waiting else self._floor
 
     def drained(self) -> bool:
-        """Whether it was closed, and everything was delivered."""
+        """True if it was closed, and everything was delivered."""
         return not self._waiting and self._floor == END
 
     def holding_source(self) -> int | None:

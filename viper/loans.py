@@ -31,7 +31,7 @@ class Loans:
 
     @property
     def are_due(self) -> bool:
-        """Whether anything that was lent has been delivered to its end."""
+        """True if anything that was lent has been delivered to its end."""
         return bool(self._due)
 
     @property
@@ -47,7 +47,7 @@ class Loans:
         return min(tuples, self._left or tuples)
 
     def allow(self, source: int, size: int) -> bool:
-        """Whether so many more bytes of a source's store may be lent."""
+        """True if so many more bytes of a source's store may be lent."""
         return size >= LEAST_BYTES and self._lent[source] + size <= self._most
 
     def lend(self, source: int, lease: Lease) -> None:

@@ -30,7 +30,7 @@ class Payload(Protocol):
 
     @property
     def mutable(self) -> bool:
-        """Whether any value can be changed by a consumer that receives it."""
+        """True if any value can be changed by a consumer that receives it."""
 
     @property
     def kind(self) -> object:

@@ -357,7 +357,7 @@ class Positions:
         _checked(fault)
 
     def tracked(self, first: int = 0) -> bool:
-        """Whether any position from index `first` on belongs to a tree."""
+        """True if any position from index `first` on belongs to a tree."""
         return bool(lib.vp_positions_tracked(self._handle, first))
 
     def forget_trees(self, first: int = 0) -> None:

@@ -88,7 +88,7 @@ class Quota:
 
     @property
     def used_up(self) -> bool:
-        """Whether all of it was spent. As long as it was not, parts that were taken may come back."""
+        """True if all of it was spent. As long as it was not, parts that were taken may come back."""
         return bool(lib.vp_quota_used_up(self._quota))
 
 

@@ -291,7 +291,7 @@ class Reader:
         return jumbo
 
     def ready(self) -> bool:
-        """Whether `get_ready` would deliver anything."""
+        """True if `get_ready` would deliver anything."""
         return bool(lib.vp_merge_ready(self._merge))
 
     def watermark(self) -> Position:
@@ -307,7 +307,7 @@ class Reader:
         return ready, _new(Position, (ts, hi, lo)), until_ts
 
     def drained(self) -> bool:
-        """Whether all sources were closed and everything was delivered."""
+        """True if all sources were closed and everything was delivered."""
         return bool(lib.vp_merge_drained(self._merge))
 
     def holding_source(self) -> int | None:

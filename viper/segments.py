@@ -71,7 +71,7 @@ def _abandoned() -> Iterator[Path]:
 
 
 def _remove(record: Path) -> bool:
-    """Whether there was a segment."""
+    """Remove a segment; True if there was one."""
     removed: bool = lib.vp_segment_remove(f"/{record.name}".encode()) == 0
     if not removed and ffi.errno != errno.ENOENT:
         return False  # not ours to remove

@@ -157,7 +157,7 @@ class Source:
         return True
 
     def room(self, count: int) -> bool:
-        """Whether there is room for that many tuples now; their encoding may still find none.
+        """True if there is room for that many tuples now; their encoding may still find none.
 
         If there is none, the next release rings the source's bell.
 

@@ -28,12 +28,12 @@ _ALSO_IMMUTABLE = frozenset(
 
 
 def is_immutable(value: object) -> bool:
-    """Whether nobody can change a value: it is of an exactly immutable type, and so is all that it holds."""
+    """True if nobody can change a value: it is of an exactly immutable type, and so is all that it holds."""
     return is_plain(value) or type(value) in _ALSO_IMMUTABLE
 
 
 def is_shareable(row: Sequence[Any]) -> bool:
-    """Whether every consumer may be given the very same values."""
+    """True if every consumer may be given the very same values."""
     return all(map(is_immutable, row))
 
 

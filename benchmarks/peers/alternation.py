@@ -35,7 +35,7 @@ class Measured:
 
     @property
     def is_peer(self) -> bool:
-        """Whether it is another system than ours, or than a plain loop."""
+        """True if it is another system than ours, or than a plain loop."""
         return self.entry.program in PEERS
 
     @property

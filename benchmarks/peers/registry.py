@@ -69,7 +69,7 @@ class Experiment:
 
     @property
     def is_latency(self) -> bool:
-        """Whether delays are what counts, and not rates."""
+        """True if delays are what counts, and not rates."""
         return any(entry.workload == "latency" for entry in self.entries)
 
 

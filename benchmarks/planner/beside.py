@@ -57,7 +57,7 @@ class Measured:
         return interval(self.rates)
 
     def has_name(self, name: str) -> bool:
-        """Whether this is one of its names."""
+        """True if this is one of its names."""
         return name in self.plan.name.split(", ")
 
 

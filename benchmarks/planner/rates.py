@@ -21,7 +21,7 @@ class Interval:
     high: float
 
     def is_above(self, other: Interval) -> bool:
-        """Whether it begins where the other one has ended."""
+        """True if it begins where the other one has ended."""
         return self.low > other.high
 
 

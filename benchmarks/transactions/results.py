@@ -38,7 +38,7 @@ class Cell:
         return statistics.median(self.cpu_ns)
 
     def is_faster_than(self, other: Cell) -> bool:
-        """Whether its slowest round was faster than the other's fastest one."""
+        """True if its slowest round was faster than the other's fastest one."""
         return min(self.rates) > max(other.rates)
 
 

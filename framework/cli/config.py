@@ -53,7 +53,7 @@ def show(ctx: click.Context, words: tuple[str, ...], choices: Choices, as_json: 
 
 
 def _is_target(word: str) -> bool:
-    """Whether a word names a topology rather than keys: it has the form of one, or is in ``topologies/``."""
+    """True if a word names a topology rather than keys: it has the form of one, or is in ``topologies/``."""
     from framework.frontends.loading import SUFFIXES, named_file
 
     return word.endswith(SUFFIXES) or ":" in word or "/" in word or named_file(word) is not None

@@ -43,7 +43,7 @@ def debugger_on_terminal(hidden: Callable[[], AbstractContextManager[None]]) -> 
 
 
 def _is_terminal() -> bool:
-    """Whether somebody sits at both ends, whom Python itself can ask for lines."""
+    """True if somebody sits at both ends, whom Python itself can ask for lines."""
     ends = (sys.__stdin__, sys.__stdout__)
     return sys.stdin is sys.__stdin__ and all(end is not None and end.isatty() for end in ends)
 

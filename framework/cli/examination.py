@@ -89,7 +89,7 @@ def versions() -> Finding:
 
 
 def compiled_modules() -> Finding:
-    """Whether the compiled modules are there, and fit this Python."""
+    """Examine the compiled modules: they exist, and fit this Python."""
     for name in _COMPILED:
         try:
             importlib.import_module(name)
@@ -144,7 +144,7 @@ def memory() -> Finding:
 
 
 def shared_memory() -> Finding:
-    """Whether worker processes can share memory, and where it comes from."""
+    """Examine the shared memory of worker processes, and its folder."""
     from viper.arena import Arena
     from viper.errors import ArenaError
     from viper.segments import ANONYMOUS
@@ -211,7 +211,7 @@ def locked_memory() -> Finding:
 
 
 def temporary_files() -> Finding:
-    """Whether there is a folder for temporary files, with room."""
+    """Examine the folder for temporary files, and its room."""
     try:
         folder = Path(tempfile.gettempdir())
     except OSError as error:
@@ -227,7 +227,7 @@ def temporary_files() -> Finding:
 
 
 def compiler() -> Finding:
-    """Whether there is a C compiler, to install ViperStorm from its sources."""
+    """Look for a C compiler, which installs ViperStorm from its sources."""
     names = [*(os.environ.get("CC", "").split() or ["cc"])[:1], "gcc", "clang"]
     found = next((path for name in names if (path := shutil.which(name)) is not None), None)
     if found is None:
@@ -237,7 +237,7 @@ def compiler() -> Finding:
 
 
 def java() -> Finding:
-    """Whether there is a Java that Spark runs on, where Spark is installed."""
+    """Look for a Java that Spark runs on, where Spark is installed."""
     if _version("pyspark") is None:
         return Finding("Java", Health.OK, "not needed: pyspark is not installed")
     home = os.environ.get("JAVA_HOME")

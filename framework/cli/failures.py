@@ -135,7 +135,7 @@ def _broke_a_pipe(cause: BaseException | None) -> bool:
 
 
 def _nobody_reads_stdout() -> bool:
-    """Whether a component's broken pipe was stdout, and not some connection of its own."""
+    """True if a component's broken pipe was stdout, and not some connection of its own."""
     if sys.stdout is None:
         return False
     waiting = select.poll()

@@ -203,5 +203,5 @@ def duration_in_words(seconds: float) -> str:
 
 
 def can_animate(stream: TextIO) -> bool:
-    """Whether a stream is a terminal that can overwrite its last line."""
+    """True if a stream is a terminal that can overwrite its last line."""
     return stream.isatty() and os.environ.get("TERM") != "dumb"

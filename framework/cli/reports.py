@@ -51,7 +51,7 @@ class ReportFile:
         return self._path.exists() and not (self._path.is_file() or self._path.is_dir())
 
     def _can_be_replaced(self) -> bool:
-        """Whether another file can take its place; one that can only be written to is in a folder of others.
+        """True if another file can take its place; one that can only be written to is in a folder of others.
 
         Raises:
             OSError: it can neither be replaced nor written to.

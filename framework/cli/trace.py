@@ -37,7 +37,7 @@ class Wanted:
         return f"{self.field}={self.value}"
 
     def is_met_by(self, fields: Sequence[str] | None, values: Sequence[Any]) -> bool:
-        """Whether a tuple of a stream with these fields is one of them."""
+        """True if a tuple of a stream with these fields is one of them."""
         found = [value for name, value in zip(fields or (), values, strict=False) if name == self.field]
         return any(self.value in (str(value), repr(value)) for value in found)
 

@@ -32,7 +32,7 @@ EXPECTED = (
 
 
 def is_topology(value: object) -> bool:
-    """Whether a value is a topology in any of Python's forms."""
+    """True if a value is a topology in any of Python's forms."""
     return (
         isinstance(value, Topology | TopologyBuilder | StreamBuilder)
         or (isinstance(value, TopologyType) and value is not TopologyBase)

@@ -172,7 +172,7 @@ class InternalError(ViperError, RuntimeError):
 
 
 def has_no_room(error: BaseException | None) -> bool:
-    """Whether an error says that a disk is full, a quota is used up, or a file may not become longer."""
+    """True if an error says that a disk is full, a quota is used up, or a file may not become longer."""
     return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 

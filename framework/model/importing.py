@@ -66,7 +66,7 @@ def note_not_run(component: object, caller: FrameType) -> None:
 
 
 def looks_like_java(class_name: str) -> bool:
-    """Whether a class name is a Java one: a reverse domain that Python has no package for."""
+    """True if a class name is a Java one: a reverse domain that Python has no package for."""
     head, _, rest = class_name.partition(".")
     if not _JAVA_CLASS.fullmatch(class_name) or head not in _JAVA_DOMAINS:
         return False

@@ -417,7 +417,7 @@ def _stream_id(source: Any) -> GlobalStreamId:
 
 
 def _is_foreign_spec(source: object) -> bool:
-    """Whether it is a spec of streamparse's, which is not imported for this."""
+    """True if it is a spec of streamparse's, which is not imported for this."""
     return hasattr(source, "component_cls") and hasattr(source, "component_object")
 
 

@@ -93,7 +93,7 @@ def exc_info_of_user_code(error: BaseException) -> ExcInfo:
 
 
 def is_ours(frame: FrameType) -> bool:
-    """Whether a frame is of the framework's own code."""
+    """True if a frame is of the framework's own code."""
     return frame.f_code.co_filename.startswith(_FRAMEWORK)
 
 

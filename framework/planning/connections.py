@@ -106,7 +106,7 @@ def emits_outside_input(
     time: TimeMode,
     subscriptions: Sequence[Subscription],
 ) -> bool:
-    """Whether a bolt may emit when the wall clock says so, or when a tuple comes back through a cycle.
+    """True if a bolt may emit when the wall clock says so, or when a tuple comes back through a cycle.
 
     Such output stands behind all input that has come, at a position that the sources have not reached yet.
     So whoever merges it with the sources waits for the sources, even if these wait for the ack of that very
@@ -130,7 +130,7 @@ def _sources(
 
 
 def _gets_everything(bolt: str, subscriptions: Sequence[Subscription]) -> bool:
-    """Whether each task of a bolt gets every tuple that any of them gets."""
+    """True if each task of a bolt gets every tuple that any of them gets."""
     return all(s.is_shared for s in subscriptions if s.target == bolt)
 
 

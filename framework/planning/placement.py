@@ -164,7 +164,7 @@ def usable_cores() -> int:
 
 
 def is_auto(settings: Settings) -> bool:
-    """Whether a run decides by itself what runs where."""
+    """True if a run decides by itself what runs where."""
     return bool(settings["topology.workers"] == AUTO_WORKERS)
 
 

@@ -52,7 +52,7 @@ class Subscription:
 
     @property
     def is_shared(self) -> bool:
-        """Whether each task of its consumer gets every tuple, as it is."""
+        """True if each task of its consumer gets every tuple, as it is."""
         mode = InputMode.SHARED if self.key_input is None else self.key_input.mode
         return self.grouping.kind is GroupingKind.ALL and mode is InputMode.SHARED
 
@@ -146,7 +146,7 @@ class Plan:
         return next((reader for reader, found in self.merges.items() if found == merge), None)
 
     def is_behind_cycle(self, component: str) -> bool:
-        """Whether a component receives tuples that go round in a cycle, or that descend from such tuples."""
+        """True if a component receives tuples that go round in a cycle, or that descend from such tuples."""
         seen, todo = {component}, [component]
         while todo:
             target = todo.pop()

@@ -221,7 +221,7 @@ def with_chains(
 
 
 def _can_be(channel: Channel, placement: Placement, cyclic: Container[int]) -> bool:
-    """Whether a channel can be chained: nothing has to be merged, and one thread runs both of its ends.
+    """True if a channel can be chained: nothing has to be merged, and one thread runs both of its ends.
 
     A worker process may die. Another one then takes its place, and has to know how far each task was and what
     was lost, so everything between its tasks lies in shared memory. In a cycle, no task may wait for room.

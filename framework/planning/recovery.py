@@ -37,7 +37,7 @@ Confs = Mapping[str, Mapping[str, Any]]
 
 
 def is_exact(plan: Plan, settings: Settings) -> bool:
-    """Whether a run recovers from the death of a worker process without a difference.
+    """True if a run recovers from the death of a worker process without a difference.
 
     Where all workers are in one process, no one outlives it, and there is nothing to recover.
     """
@@ -135,7 +135,7 @@ def _unfit_groupings(component: ComponentSpec) -> Iterator[str]:
 
 
 def _is_stateless(definition: ObjectDef | None) -> bool:
-    """Whether the class of a custom grouping says that it is; so does one that cannot be imported."""
+    """True if the class of a custom grouping says that it is; so does one that cannot be imported."""
     if definition is None or definition.factory is not None:
         return False
     try:

@@ -96,7 +96,7 @@ def worker_kind(settings: Settings, traits: Mapping[str, Traits]) -> WorkerKind:
 def configured_blocking(
     component: ComponentSpec, settings: Settings, conf: Mapping[str, Any], traits: Mapping[str, Traits]
 ) -> bool:
-    """Whether a component's tasks have threads of their own, so that what they emit flows while they wait.
+    """True if a component's tasks have threads of their own, so that what they emit flows while they wait.
 
     A spout of streamparse's may wait within `next_tuple`, or never return from it, where Storm takes
     what it emits from a process of its own. Where it has one here, it has a thread without being asked.

@@ -85,7 +85,7 @@ class Traits:
 
     @property
     def keyed(self) -> bool:
-        """Whether it declares state by key."""
+        """True if it declares state by key."""
         return any(state.per == "key" for state in self.states)
 
 
@@ -209,13 +209,13 @@ def held_class(component: ComponentSpec) -> type | None:
 
 
 def is_ported(cls: type) -> bool:
-    """Whether a class derives from streamparse's (pystorm's) bases instead of ours."""
+    """True if a class derives from streamparse's (pystorm's) bases instead of ours."""
     pystorm = sys.modules.get("pystorm.component")
     return pystorm is not None and issubclass(cls, pystorm.Component) and not issubclass(cls, Component)
 
 
 def is_restarted_by_storm(component: ComponentSpec) -> bool:
-    """Whether a component is a process of its own on Storm, which starts it again whenever it ends."""
+    """True if a component is a process of its own on Storm, which starts it again whenever it ends."""
     if isinstance(component.implementation, ShellImplementation):
         return True
     try:
@@ -225,7 +225,7 @@ def is_restarted_by_storm(component: ComponentSpec) -> bool:
 
 
 def is_generator_spout(cls: type) -> bool:
-    """Whether a spout of ours defines the generator ``tuples``."""
+    """True if a spout of ours defines the generator ``tuples``."""
     return issubclass(cls, Spout) and cls.tuples is not Spout.tuples
 
 
@@ -237,6 +237,6 @@ def base_classes(name: str) -> tuple[type, ...]:
 
 
 def overrides(cls: type, method: str, bases: tuple[type, ...]) -> bool:
-    """Whether a class defines a method differently from those of the bases that it derives from."""
+    """True if a class defines a method differently from those of the bases that it derives from."""
     inherited = [getattr(base, method, None) for base in bases if issubclass(cls, base)]
     return all(getattr(cls, method, None) is not found for found in inherited)

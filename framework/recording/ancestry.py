@@ -75,7 +75,7 @@ def _hop(position: Position, members: Sequence[RecordedComponent]) -> Hop | None
 
 
 def _is_saturated(position: Position, level: ComponentLevel) -> bool:
-    """Whether it had no room at that depth: all bits from there on are ones."""
+    """True if it had no room at that depth: all bits from there on are ones."""
     ones = _ones(level.offset + level.ordinal_bits + level.tag_bits)
     return _path(position) & ones == ones
 

@@ -72,7 +72,7 @@ class Ancestor:
 
     @property
     def same(self) -> bool:
-        """Whether both have the same there."""
+        """True if both have the same there."""
         return same([one.values for one in self.a], [other.values for other in self.b])
 
 
@@ -173,7 +173,7 @@ _REDUCE_PROTOCOL = 4
 
 
 def same(a: object, b: object) -> bool:
-    """Whether two values are of the same type and hold the same.
+    """True if two values are of the same type and hold the same.
 
     Stricter than ``==``, as what is written from them would differ: 1 is not 1.0, nor 0.0 the
     same as -0.0. But NaN is the same as NaN, and objects are the same if they would be pickled

@@ -66,7 +66,7 @@ class Members:
             raise RecordingError(f"{self.path} is no recording: there is no {HEADER} in it")
 
     def has(self, name: str) -> bool:
-        """Whether there is a member of that name."""
+        """True if there is a member of that name."""
         return name in self._zip.namelist() if self._zip else (self.path / name).is_file()
 
     def read(self, name: str) -> bytes:
@@ -182,7 +182,7 @@ def last_packed(data: bytes) -> Position:
 
 
 def is_ordered(data: bytes, after: Position) -> bool:
-    """Whether packed positions do not descend, beginning with one that came before them."""
+    """True if packed positions do not descend, beginning with one that came before them."""
     previous: tuple[int, ...] = after
     for position in _WORDS.iter_unpack(data):
         if position < previous:

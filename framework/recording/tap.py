@@ -32,7 +32,7 @@ def tap_id(component: str, stream: str = DEFAULT_STREAM, *, looks_on: bool = Fal
 
 
 def is_tap(component: str) -> bool:
-    """Whether the component of an id was added by `tapped`, and so is none of the user's."""
+    """True if the component of an id was added by `tapped`, and so is none of the user's."""
     return component.startswith(_TAP)
 
 

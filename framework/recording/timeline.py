@@ -32,7 +32,7 @@ class Tick:
     kind: TickKind = TickKind.TICK
 
     def is_before(self, input_at: Position) -> bool:
-        """Whether it comes before the input at a position."""
+        """True if it comes before the input at a position."""
         return input_at > self.at or (input_at == self.at and not self.passed)
 
 

@@ -313,7 +313,7 @@ class SpoutHarness(_ComponentHarness):
 
     @property
     def has_ended(self) -> bool:
-        """Whether the spout has said that it will bring nothing more."""
+        """True if the spout has said that it will bring nothing more."""
         return self._harness.has_brought_all(_SPOUT)
 
     @property

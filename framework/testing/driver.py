@@ -20,7 +20,7 @@ TICK = Tuple("tick", TICK_COMPONENT, TICK_STREAM, -1, (None,))
 
 
 def is_tick(tup: Any) -> bool:
-    """Whether a tuple, of either base's class, is a tick."""
+    """True if a tuple, of either base's class, is a tick."""
     return (tup.component, tup.stream) == (TICK_COMPONENT, TICK_STREAM)
 
 

@@ -281,7 +281,7 @@ class TopologyHarness:
         return dict(self._stage.tasks(component)[index].context.counters.metrics)
 
     def has_brought_all(self, spout: str) -> bool:
-        """Whether all tasks of a spout have said that they will bring nothing more.
+        """True if all tasks of a spout have said that they will bring nothing more.
 
         Raises:
             KeyError: there is no such component.
@@ -300,7 +300,7 @@ class TopologyHarness:
 
     @property
     def has_ended(self) -> bool:
-        """Whether all input has ended and was processed."""
+        """True if all input has ended and was processed."""
         return self._stage.has_ended
 
     # -- inside

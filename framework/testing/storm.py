@@ -58,7 +58,7 @@ def read_tuples(result: TopologyRun, component: str, stream: str = DEFAULT_STREA
 
 
 def multiset_eq(first: Iterable[Sequence[Any]], second: Iterable[Sequence[Any]]) -> bool:
-    """Whether two collections have the same rows, each as often, in whatever order: ``Testing.multiseteq``.
+    """True if two collections have the same rows, each as often, in whatever order: ``Testing.multiseteq``.
 
     Here a run gives its rows in one order always, so that ``==`` does it, too.
     """

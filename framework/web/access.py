@@ -90,7 +90,7 @@ def _host_of(headers: Headers) -> str:
 
 
 def _is_foreign(headers: Headers) -> bool:
-    """Whether a browser says that a request comes from a page of another origin; programs say nothing."""
+    """True if a browser says that a request comes from a page of another origin; programs say nothing."""
     origin, site = headers.get("origin"), headers.get("sec-fetch-site")
     if site is not None and site not in ("same-origin", "none"):
         return True

@@ -28,7 +28,7 @@ class Address:
 
     @property
     def is_local(self) -> bool:
-        """Whether it is only reached from this machine."""
+        """True if it is only reached from this machine."""
         return is_loopback(self.host)
 
     def listen(self) -> socket.socket:
@@ -70,7 +70,7 @@ def parse_address(text: str) -> Address:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host, as an address or a name, is only reached from this machine."""
+    """True if a host, as an address or a name, is only reached from this machine."""
     if host == "localhost":
         return True
     try:

@@ -86,7 +86,7 @@ def _of_url(url: str) -> Path | None:
 
 
 def _spark_runs() -> bool:
-    """Whether there is a session in this process, which knows its file systems and needs no start."""
+    """True if there is a session in this process, which knows its file systems and needs no start."""
     context = getattr(sys.modules.get("pyspark"), "SparkContext", None)
     return getattr(context, "_active_spark_context", None) is not None
 

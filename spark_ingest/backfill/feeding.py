@@ -75,7 +75,7 @@ class Bringer:
 
     @property
     def exhausted(self) -> bool:
-        """Whether there is no more."""
+        """True if there is no more."""
         return self._arrivals.ended and not self._mine
 
     @property

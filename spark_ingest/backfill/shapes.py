@@ -61,7 +61,7 @@ class Stage:
 
     @property
     def is_sharded(self) -> bool:
-        """Whether its rows have to meet those of the same key."""
+        """True if its rows have to meet those of the same key."""
         return any(feed.key is not None for feed in self.feeds)
 
 

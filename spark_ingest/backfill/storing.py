@@ -104,7 +104,7 @@ class _Target:
         return self._jvm.org.apache.hadoop.fs.Path(path)
 
     def check(self, force: bool) -> None:
-        """Whether something may be written there.
+        """Refuse a folder that nothing may be written to.
 
         Raises:
             DatasetError: it may not.

@@ -79,7 +79,7 @@ class _Interrupts:
 
     @property
     def came(self) -> bool:
-        """Whether there was one."""
+        """True if there was one."""
         return self._first_s is not None
 
     def take(self, signum: int, frame: FrameType | None) -> None:

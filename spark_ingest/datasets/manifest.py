@@ -162,7 +162,7 @@ def read(folder: Path) -> Manifest:
 
 
 def is_dataset(folder: Path) -> bool:
-    """Whether a folder is a dataset of any version, whole or not."""
+    """True if a folder is a dataset of any version, whole or not."""
     try:
         content = json.loads((folder / MANIFEST).read_bytes())
     except (OSError, ValueError):

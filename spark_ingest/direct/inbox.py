@@ -148,7 +148,7 @@ class Inbox:
 
     @property
     def finished(self) -> bool:
-        """Whether all has been received and taken."""
+        """True if all has been received and taken."""
         with self._changed:
             return self._final and not self._batches
 

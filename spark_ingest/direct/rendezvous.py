@@ -94,7 +94,7 @@ class Rendezvous:
 
 
 def _has_left(connection: socket.socket) -> bool:
-    """Whether one who has nothing to say is gone."""
+    """True if one who has nothing to say is gone."""
     try:
         return connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
     except BlockingIOError:

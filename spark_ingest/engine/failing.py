@@ -56,7 +56,7 @@ def understood(what: str) -> Iterator[None]:
 
 
 def _was_interrupted(error: BaseException) -> bool:
-    """Whether it was raised while an interrupt was on its way."""
+    """True if it was raised while an interrupt was on its way."""
     before = error.__context__
     return before is not None and (isinstance(before, KeyboardInterrupt) or _was_interrupted(before))
 

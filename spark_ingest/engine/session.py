@@ -110,7 +110,7 @@ def kill_java() -> bool:
 
 
 def check_installed() -> None:
-    """Whether there is what Spark needs on the side of Python.
+    """Refuse to go on without the Python packages that Spark needs.
 
     Raises:
         SparkError: pyspark or pyarrow is not installed.
@@ -156,7 +156,7 @@ def _started(master: str, conf: Mapping[str, Any], app: str) -> Iterator[SparkSe
 
 
 def is_local(master: str) -> bool:
-    """Whether all of Spark runs on this machine."""
+    """True if all of Spark runs on this machine."""
     return master.startswith("local")
 
 

@@ -158,7 +158,7 @@ def without_names(columns: Iterable[str]) -> str:
 
 
 def is_local(path: str) -> bool:
-    """Whether a path is one of this machine's file system, and no URL."""
+    """True if a path is one of this machine's file system, and no URL."""
     return "://" not in path and not path.startswith("file:")
 
 

@@ -184,7 +184,7 @@ def _uncarried(kind: DataType) -> Iterator[bool]:
 
 
 def _has_map(kind: DataType, by_value: bool = False) -> Iterator[bool]:
-    """Whether there is a map in it; or one whose keys are bytes, arrays or structs."""
+    """Yield True for each map in a type; by value, for those with keys of bytes, arrays or structs."""
     from pyspark.sql import types as T
 
     keys = (part.keyType for part in _parts(kind) if isinstance(part, T.MapType))

@@ -88,7 +88,7 @@ class _Lane(Generic[T]):
 
     @property
     def has_failed(self) -> bool:
-        """Whether `take` will raise, which is to come behind all that was taken before."""
+        """True if `take` will raise, which is to come behind all that was taken before."""
         return self._following.exception() is not None
 
     def close(self) -> None:

@@ -161,7 +161,7 @@ def _check_columns(path: Path, schema: pa.Schema, columns: Sequence[str]) -> Non
 
 
 def _meets(file: RowFile, group: int, span: Span) -> bool:
-    """Whether a group may have rows of the span: it may where it does not tell."""
+    """True if a group may have rows of the span: it may where it does not tell."""
     if span.is_all:
         return True
     limits = file.limits(group)

@@ -55,7 +55,7 @@ def _check(stream: Stream, found: pa.Schema) -> None:
 
 
 def is_declared(declared: Any) -> bool:
-    """Whether a spout is to have a schema.
+    """True if a spout is to have a schema.
 
     Raises:
         JobError: neither a bool nor a mapping.

@@ -25,7 +25,7 @@ class Span:
 
     @property
     def is_all(self) -> bool:
-        """Whether it leaves nothing out."""
+        """True if it leaves nothing out."""
         return self.start_us is None and self.until_us is None
 
     def starting(self, start_us: int | None) -> Span:
@@ -34,7 +34,7 @@ class Span:
         return Span(max(starts, default=None), self.until_us)
 
     def meets(self, min_us: int, max_us: int) -> bool:
-        """Whether something from the one time to the other, both included, may lie in it."""
+        """True if something from the one time to the other, both included, may lie in it."""
         ends_before = self.start_us is not None and max_us < self.start_us
         return not ends_before and (self.until_us is None or min_us < self.until_us)
 

@@ -72,7 +72,7 @@ class Batches:
         return copied(batch)
 
     def _keeps_more(self, batch: pa.RecordBatch) -> bool:
-        """Whether it is a small part of a large one, of which it would keep all."""
+        """True if it is a small part of a large one, of which it would keep all."""
         held = int(batch.get_total_buffer_size())
         # For nbytes pyarrow looks into every column, 15 us.
         return held > 2 * self._row_bytes * len(batch) and held > 2 * int(batch.nbytes)

@@ -77,7 +77,7 @@ def _check_texts(column: pa.Array) -> None:
 
 
 def _are_ascii(column: pa.Array) -> bool:
-    """Whether no text has any other character: in one go, as Arrow takes 16 ns for each text by itself."""
+    """True if no text has any other character: in one go, as Arrow takes 16 ns for each text by itself."""
     _, offsets, data = column.buffers()
     if data is None or not len(column):
         return True

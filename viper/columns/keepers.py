@@ -42,7 +42,7 @@ def _reachable(value: object) -> Iterator[object]:
 
 
 def _is_shared(value: object) -> bool:
-    """Whether it leads to the whole program: what it refers to belongs to others."""
+    """True if it leads to the whole program: what it refers to belongs to others."""
     if isinstance(value, ModuleType | FunctionType | type):
         return True
     return type(value).__module__.startswith(("framework.runtime.", "logging"))

@@ -39,11 +39,11 @@ class Lease:
         return pa.ipc.read_record_batch(pa.py_buffer(self._memory), self._schema)
 
     def holds(self, address: int) -> bool:
-        """Whether an address lies in the memory."""
+        """True if an address lies in the memory."""
         return self._first <= address <= self._first + self.size
 
     def has_lent(self, array: pa.Array) -> bool:
-        """Whether any part of an array lies in the memory."""
+        """True if any part of an array lies in the memory."""
         return any(buffer is not None and self.holds(buffer.address) for buffer in array.buffers())
 
     def end(self, patience_s: float = 1.0) -> bool:

@@ -27,7 +27,7 @@ _NARROWER = {
 
 
 def holds(wanted: Any, found: Any) -> bool:
-    """Whether each value of one data type is also one of another; null or not does not matter.
+    """True if each value of one data type is also one of another; null or not does not matter.
 
     Args:
         wanted: the type that a column is to have.

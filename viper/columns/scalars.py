@@ -183,7 +183,7 @@ class _Choices:
 
 
 def _same_memory(one: pa.Array, other: pa.Array) -> bool:
-    """Whether two dictionaries are one. While the older is kept, nothing else has its addresses."""
+    """True if two dictionaries are one. While the older is kept, nothing else has its addresses."""
     addresses = ([buffer and buffer.address for buffer in found.buffers()] for found in (one, other))
     return len(one) == len(other) and one.offset == other.offset and next(addresses) == next(addresses)
 

@@ -182,7 +182,7 @@ class Group:
         return Outcome(outcome), int(who[0]) if outcome == lib.VP_TX_WAITS_ALONE else None
 
     def is_due(self, me: int | None) -> bool:
-        """Whether `evaluate` might do something; False while somebody is at it, who looks again."""
+        """True if `evaluate` might do something; False while somebody is at it, who looks again."""
         return bool(lib.vp_txgroup_is_due(self.native, NO_LOG if me is None else me))
 
     def evaluated(self) -> Position:

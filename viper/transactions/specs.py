@@ -98,7 +98,7 @@ class TableSpec:
 
     @property
     def has_sets(self) -> bool:
-        """Whether a column is one."""
+        """True if a column is one."""
         return "set" in self.column_kinds.values()
 
     def __getitem__(self, column: str) -> ColumnSpec:

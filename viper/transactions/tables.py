@@ -136,7 +136,7 @@ class Table:
     # -- reading
 
     def present(self, key: Any) -> bool:
-        """Whether the row of a key is there."""
+        """True if the row of a key is there."""
         return self._values(key) is not None
 
     def get(self, key: Any) -> dict[str, Any] | None:

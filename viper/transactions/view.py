@@ -46,7 +46,7 @@ class View:
         return self._table(table).get(key)
 
     def exists(self, table: TableSpec, key: Any) -> bool:
-        """Whether the row is there."""
+        """True if the row is there."""
         return self._table(table).present(key)
 
     def rows(self, table: TableSpec) -> Iterator[tuple[Any, ...]]:
@@ -109,7 +109,7 @@ class View:
     # -- sets
 
     def has(self, column: ColumnSpec | TableSpec, key: Any, element: Any) -> bool:
-        """Whether a set has an element."""
+        """True if a set has an element."""
         shared, row, index = self._set(column, key)
         return shared.native.enter_element(row, index, element, StateFullError)[1]
 

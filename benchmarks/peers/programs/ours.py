@@ -66,7 +66,7 @@ def words_of_functions(job: Job) -> Topology:
 
 
 def is_kept(ts: int, key: int, value: float) -> bool:
-    """Whether the value is large enough."""
+    """True if the value is large enough."""
     return value >= KEPT_FROM
 
 
@@ -97,7 +97,7 @@ def latest(state: Latest, ts: int, segment: int) -> Latest:
 
 
 def has_changed(key: int, ts: int, segment: int, changed: bool) -> bool:
-    """Whether a record is emitted."""
+    """True if a record is emitted."""
     return changed
 
 

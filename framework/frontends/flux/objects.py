@@ -39,7 +39,7 @@ Read = tuple[Bean, Sequence[Reference]]
 
 
 def is_java(class_name: str) -> bool:
-    """Whether a name is that of a Java class which has no stand-in."""
+    """True if a name is that of a Java class which has no stand-in."""
     return class_name not in STAND_INS and looks_like_java(class_name)
 
 

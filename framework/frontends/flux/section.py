@@ -64,7 +64,7 @@ class Section:
         return None if node is None or is_null(node) else node
 
     def has(self, key: str) -> bool:
-        """Whether a key has a value."""
+        """True if a key has a value."""
         return self.node(key) is not None
 
     def raw(self, key: str) -> str | None:

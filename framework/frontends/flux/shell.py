@@ -92,7 +92,7 @@ def _parsed(file: Path) -> ast.Module | None:
 
 
 def _does_something(tree: ast.Module) -> bool:
-    """Whether importing a module calls something, e.g. ``SplitBolt().run()``, which reads from stdin."""
+    """True if importing a module calls something, e.g. ``SplitBolt().run()``, which reads from stdin."""
     calls = (node for node in tree.body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
     return any(calls)
 
@@ -118,7 +118,7 @@ def _base_names(tree: ast.Module, role: Role) -> Iterator[str]:
 
 
 def is_wrapper(class_name: str) -> bool:
-    """Whether a class name is that of a shell spout or bolt."""
+    """True if a class name is that of a shell spout or bolt."""
     return class_name in WRAPPERS.values()
 
 

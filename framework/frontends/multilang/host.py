@@ -42,7 +42,7 @@ class ProgramHost(Host):
 
     @property
     def is_batching(self) -> bool:
-        """Whether the component may emit without input, as a bolt may until its end."""
+        """True if the component may emit without input, as a bolt may until its end."""
         return isinstance(self.component, ProgramBolt)
 
     @property

@@ -79,7 +79,7 @@ def encoded(message: Any) -> bytes:
 
 
 def is_json(value: Any) -> bool:
-    """Whether JSON can carry a value."""
+    """True if JSON can carry a value."""
     try:
         _json(value)
     except Exception:
@@ -290,7 +290,7 @@ def anchors_field(message: Message) -> list[str]:
 
 
 def wants_task_ids(message: Message) -> bool:
-    """Whether an emit is answered with the ids of its receivers; a direct one never is.
+    """True if an emit is answered with the ids of its receivers; a direct one never is.
 
     Raises:
         InvalidField: the field that says so is neither true nor false.

@@ -77,7 +77,7 @@ class Session:
 
     @property
     def is_pending(self) -> bool:
-        """Whether a request has not been answered, because it is in process or an exception broke it off."""
+        """True if a request has not been answered, because it is in process or an exception broke it off."""
         return self._pending > 0
 
     def shake_hands(self, conf: Mapping[str, Any], context: Mapping[str, Any]) -> list[str]:

@@ -126,12 +126,12 @@ class PortedHost(Host):
 
     @property
     def is_bolt(self) -> bool:
-        """Whether the component receives tuples."""
+        """True if the component receives tuples."""
         return issubclass(self.cls, pystorm.Bolt)
 
     @property
     def is_batching(self) -> bool:
-        """Whether the component gathers batches."""
+        """True if the component gathers batches."""
         return issubclass(self.cls, pystorm.BatchingBolt)
 
     @property
@@ -182,7 +182,7 @@ class PortedHost(Host):
 
     @property
     def is_polled(self) -> bool:
-        """Whether this is a spout; streamparse's spouts are all polled."""
+        """True if this is a spout; streamparse's spouts are all polled."""
         return issubclass(self.cls, pystorm.Spout)
 
     def tuples(self) -> Iterator[Any] | None:

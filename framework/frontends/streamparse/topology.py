@@ -43,7 +43,7 @@ _kept: list[object] = []
 
 
 def is_topology(value: object) -> bool:
-    """Whether a value is a topology class of streamparse's, and not the base class itself."""
+    """True if a value is a topology class of streamparse's, and not the base class itself."""
     dsl = sys.modules.get("streamparse.dsl.topology")
     return dsl is not None and isinstance(value, dsl.TopologyType) and value is not dsl.Topology
 
@@ -144,13 +144,13 @@ def _instead(namespace: Mapping[str, object], attribute: str, found: str, cls: t
 
 
 def _is_component(value: object) -> bool:
-    """Whether a value is an instance of a streamparse component."""
+    """True if a value is an instance of a streamparse component."""
     pystorm = sys.modules.get("pystorm.component")
     return pystorm is not None and isinstance(value, pystorm.Component)
 
 
 def _is_component_class(cls: type) -> bool:
-    """Whether a class is one of a streamparse component."""
+    """True if a class is one of a streamparse component."""
     pystorm = sys.modules.get("pystorm.component")
     return pystorm is not None and issubclass(cls, pystorm.Component)
 
@@ -164,7 +164,7 @@ def _keep_streams_open(component: Any) -> None:
 
 
 def is_spec(value: object) -> bool:
-    """Whether a value is what streamparse's ``Cls.spec(...)`` returns."""
+    """True if a value is what streamparse's ``Cls.spec(...)`` returns."""
     component = sys.modules.get("streamparse.dsl.component")
     return component is not None and isinstance(value, component.ComponentSpec)
 

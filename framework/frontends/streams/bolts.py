@@ -75,7 +75,7 @@ class FunctionBolt(Step):
 
     @property
     def _packs(self) -> bool:
-        """Whether the function returns a single value, which is to be put in a row."""
+        """True if the function returns a single value, which is to be put in a row."""
         return len(self._fields) == 1
 
     def _as_rows(self, results: list[Any]) -> Stopped | None:

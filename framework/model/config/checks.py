@@ -35,7 +35,7 @@ def check_component(component_id: str, layer: Layer) -> list[Problem]:
 
 
 def usable(key: str, value: Any) -> bool:
-    """Whether a value may be taken: the key is known and allows it, or it is Storm's or the user's."""
+    """True if a value may be taken: the key is known and allows it, or it is Storm's or the user's."""
     return _complaint(key, value) is None
 
 

@@ -156,7 +156,7 @@ def is_of_streamparse(topology: Topology) -> bool:
 
 
 def is_streamparse_config(path: Path) -> bool:
-    """Whether a file is a streamparse project's ``config.json``, which has environments."""
+    """True if a file is a streamparse project's ``config.json``, which has environments."""
     try:
         content = json.loads(path.read_bytes()) if path.suffix == ".json" else None
     except (OSError, ValueError):

@@ -216,7 +216,7 @@ def optional(rule: Rule) -> Rule:
 
 
 def is_integer(value: object) -> bool:
-    """Whether a value is an int and no bool, which Python counts among them."""
+    """True if a value is an int and no bool, which Python counts among them."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 

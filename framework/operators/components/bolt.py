@@ -41,7 +41,7 @@ class Bolt(Component):
 
     @property
     def owns_key(self) -> bool:
-        """Whether this task may use the declared state of the key of the tuple in process.
+        """True if this task may use the declared state of the key of the tuple in process.
 
         It may not where an ``all`` grouping brings each tuple to every task: there one task owns each key.
 
@@ -56,7 +56,7 @@ class Bolt(Component):
 
     @staticmethod
     def is_tick(tup: Tuple) -> bool:
-        """Whether a tuple is a tick."""
+        """True if a tuple is a tick."""
         return tup.component == TICK_COMPONENT and tup.stream == TICK_STREAM
 
     def process(self, tup: Tuple) -> None:

@@ -14,7 +14,7 @@ class Collector(Protocol):
 
     @property
     def tells_receivers(self) -> bool:
-        """Whether an emit can say which tasks receive it."""
+        """True if an emit can say which tasks receive it."""
 
     def emit(self, tup: Sequence[Any], **options: Any) -> EmitResult:
         """Emit values; the options are those of the component's own ``emit``."""

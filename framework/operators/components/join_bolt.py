@@ -235,7 +235,7 @@ class JoinBolt(BatchBolt):
         return self._origins[name]
 
     def side_of(self, component: str, stream: str) -> Side:
-        """Whether a stream is the left one, 0, or the right one, 1.
+        """Return the side of a stream: 0 for the left one, 1 for the right one.
 
         Raises:
             ConfigError: it is neither.

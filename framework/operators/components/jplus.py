@@ -93,7 +93,7 @@ class JPlus(OPlus):
     # -- what a join defines
 
     def matches(self, left: Any, right: Any) -> bool:
-        """Whether the values of two tuples belong together; by default all do for which `on` holds."""
+        """True if the values of two tuples belong together; by default all do for which `on` holds."""
         return True
 
     def joined(self, left: Any, right: Any) -> Row:
@@ -101,7 +101,7 @@ class JPlus(OPlus):
         return (*left, *right)
 
     def stores(self, window: SideWindow, number: int) -> bool:
-        """Whether a tuple is kept for later ones of the other input; by default each is.
+        """True if a tuple is kept for later ones of the other input; by default each is.
 
         A join whose `keys` returns the same for all tuples deals them among the keys here, as in ScaleJoin.
 

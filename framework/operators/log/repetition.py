@@ -64,7 +64,7 @@ class Repetition:
         """In the order in which their intervals began, and so end."""
 
     def admits(self, record: logging.LogRecord) -> bool:
-        """Whether to log a record; else it has been counted. Call `due` before."""
+        """True if a record is to be logged; otherwise it has been counted. Call `due` before."""
         key = key_of(record)
         if key is None or not self._limits.interval_s:
             return True

@@ -693,7 +693,7 @@ class TransactionalSink(Sink):
             )
 
     def _is_new_task(self) -> bool:
-        """Whether this run has more tasks than the one before: others have applied rows."""
+        """True if this run has more tasks than the one before: others have applied rows."""
         if not self.scales or self._task_index == 0:
             return False
         if self._former is not None:
@@ -739,7 +739,7 @@ def end_number(checkpoint: int, rows: int) -> int:
 
 
 def is_end(number: int) -> bool:
-    """Whether a number is of rows behind the last checkpoint."""
+    """True if a number is of rows behind the last checkpoint."""
     return number >= _END
 
 

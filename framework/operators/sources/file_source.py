@@ -274,7 +274,7 @@ class FileSource(PartitionedSpout):
 
     @property
     def _streams_malformed(self) -> bool:
-        """Whether malformed rows have a stream."""
+        """True if malformed rows have a stream."""
         return self._on_malformed == "stream"
 
     def _time_index(self, fields: Sequence[str]) -> int | None:

@@ -45,7 +45,7 @@ def is_utf_8(encoding: str) -> bool:
 
 
 def is_packed(path: str) -> bool:
-    """Whether a file of this name is unpacked while it is read."""
+    """True if a file of this name is unpacked while it is read."""
     return path.endswith(_PACKED)
 
 

@@ -74,7 +74,7 @@ class State(ABC):
         """Of the attribute; empty until a class has it."""
 
     def is_kept(self, conf: Mapping[str, Any]) -> bool:
-        """Whether a component with that resolved configuration has the state; by default each has."""
+        """True if a component with that resolved configuration has the state; by default each has."""
         return True
 
     @property

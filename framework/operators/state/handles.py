@@ -59,7 +59,7 @@ class Folded:
 
     @property
     def is_set(self) -> bool:
-        """Whether anything was added for the key of the tuple in process."""
+        """True if anything was added for the key of the tuple in process."""
         return self._cell.is_set
 
     def clear(self) -> None:

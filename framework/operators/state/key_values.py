@@ -80,7 +80,7 @@ class KeyValueState:
         return iter([(key, loaded(value)) for key, (value,) in items(self._table, 0)])
 
     def __contains__(self, key: Any) -> bool:
-        """Whether a key has a value."""
+        """True if a key has a value."""
         return self._table.get(key) is not None
 
     def __len__(self) -> int:

@@ -69,7 +69,7 @@ class PickledMap:
         return self._cell.remove(key)
 
     def contains(self, key: Any) -> bool:
-        """Whether a key has a value."""
+        """True if a key has a value."""
         return self._cell.contains(key)
 
     def keys(self) -> list[Any]:
@@ -85,7 +85,7 @@ class PickledMap:
         return [(key, self._read(self._kept(key, data))) for key, data in self._cell.items()]
 
     def is_empty(self) -> bool:
-        """Whether there is no key."""
+        """True if there is no key."""
         return self._cell.is_empty()
 
     def clear(self) -> None:

@@ -60,7 +60,7 @@ class PickledValue:
 
     @property
     def is_set(self) -> bool:
-        """Whether the key was given a value, or a copy of a default that may be changed in place."""
+        """True if the key was given a value, or a copy of a default that may be changed in place."""
         return self._cell.is_set
 
     def clear(self) -> None:

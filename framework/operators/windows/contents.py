@@ -89,7 +89,7 @@ class WindowContents:
             times.append(time_us or 0)
 
     def _is_in_any(self, time_us: int) -> bool:
-        """Whether a tuple that has just come belongs to any window: there may be gaps between windows."""
+        """True if a tuple that has just come belongs to any window: there may be gaps between windows."""
         spec = self.spec
         if spec.length_us is not None and spec.slide_us is not None:
             return time_us > self._grid.start_to(self._grid.end_from(time_us))
@@ -177,7 +177,7 @@ class WindowContents:
         return end
 
     def is_over(self, end_us: int, time_us: int) -> bool:
-        """Whether a window that ends then gets no more tuples, where none comes before a time."""
+        """True if a window that ends then gets no more tuples, where none comes before a time."""
         return end_us <= time_us if self.spec.gap_us is not None else end_us < time_us
 
     def next_bound(self, time_us: int) -> int:
@@ -257,7 +257,7 @@ class WindowContents:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the tuple that came last completes a window."""
+        """True if the tuple that came last completes a window."""
         count = self.spec.slide_count
         return count is not None and self.marks.count % count == 0
 

@@ -37,7 +37,7 @@ class KeyInput(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Whether producers know nothing of keys, so that all tasks get all tuples as they are."""
+        """True if producers know nothing of keys, so that all tasks get all tuples as they are."""
         return self.mode is InputMode.SHARED and not self.by_producer
 
     def __str__(self) -> str:

@@ -273,7 +273,7 @@ class OpenKeyWindows:
 
     @property
     def leaves_due(self) -> bool:
-        """Whether windows have stayed due of those of which `take` was to give some only."""
+        """True if windows have stayed due of those of which `take` was to give some only."""
         return self._being_taken is not None
 
     def _found_due(self, due: Due) -> Iterator[tuple[Kept, KeyWindow]]:
@@ -361,7 +361,7 @@ class OpenKeyWindows:
 
     @property
     def takes_back(self) -> bool:
-        """Whether what a tuple or a call has changed may be taken back, and the task go on."""
+        """True if what a tuple or a call has changed may be taken back, and the task go on."""
         return self._access.goes_on
 
     # -- the end of the input

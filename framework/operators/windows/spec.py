@@ -72,17 +72,17 @@ class WindowSpec:
 
     @property
     def is_timed(self) -> bool:
-        """Whether windows end at times, and not with tuples."""
+        """True if windows end at times, and not with tuples."""
         return self.slide_us is not None or self.gap_us is not None
 
     @property
     def has_durations(self) -> bool:
-        """Whether it needs to know how long a microsecond is."""
+        """True if it needs to know how long a microsecond is."""
         return self.is_timed or self.length_us is not None
 
     @property
     def tumbles(self) -> bool:
-        """Whether each window by time begins where the one before ends."""
+        """True if each window by time begins where the one before ends."""
         return self.length_us is not None and self.length_us == self.slide_us
 
     def grid(self) -> Grid:

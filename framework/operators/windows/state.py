@@ -119,7 +119,7 @@ class OpenWindows:
             self._check_rows()
 
     def is_late(self, time_us: int) -> bool:
-        """Whether a time lies before that of the tuple in process."""
+        """True if a time lies before that of the tuple in process."""
         return time_us < self._access.now() < BEHIND_TIME
 
     def add_late(self, tup: Any, time_us: int) -> list[TupleWindow] | None:

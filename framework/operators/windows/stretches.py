@@ -82,5 +82,5 @@ class Stretches:
 
 
 def folds_stretches(windows: OpenKeyWindows, folding: Folding) -> bool:
-    """Whether each tuple of a stretch belongs to one accumulator, that of its key."""
+    """True if each tuple of a stretch belongs to one accumulator, that of its key."""
     return not windows.lateness_us and (windows.spec.tumbles or isinstance(folding, PaneFolding))

@@ -48,7 +48,7 @@ class TupleWindow:
 
     @property
     def is_update(self) -> bool:
-        """Whether the window was over already, and a late tuple has come to it."""
+        """True if the window was over already, and a late tuple has come to it."""
         return self._late is not None
 
     @property

@@ -228,7 +228,7 @@ def together(parts: Mapping[str, Profile]) -> Profile:
 
 
 def _tells(stream: StreamCost) -> bool:
-    """Whether so much has crossed that its times are not the errors of what the component takes besides."""
+    """True if so much has crossed that its times are not the errors of what the component takes besides."""
     return stream.selectivity >= _OFTEN
 
 

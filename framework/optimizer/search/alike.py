@@ -34,7 +34,7 @@ class _Search:
         self._left = TRIES
 
     def is_there(self, begun: Sequence[int]) -> bool:
-        """Whether there is an exchange in which the first places become these."""
+        """True if there is an exchange in which the first places become these."""
         way: list[int] = []
         return all(self._goes_on(way, place) for place in begun) and self._is_completed(way)
 
@@ -49,7 +49,7 @@ class _Search:
         return False
 
     def _goes_on(self, way: list[int], place: int) -> bool:
-        """Whether the next place can become this one; then it is put behind the others."""
+        """True if the next place can become this one; then it is put behind the others."""
         self._left -= 1
         new = len(way)
         if self._left < 0 or place in way or self._kinds[new] != self._kinds[place]:

@@ -258,6 +258,6 @@ def _neighbours(tables: Tables) -> list[list[int]]:
 
 
 def _are_alike(machine: Machine) -> bool:
-    """Whether it makes no difference which place is which."""
+    """True if it makes no difference which place is which."""
     ways = [ns for one, row in enumerate(machine.fetch_ns) for other, ns in enumerate(row) if one != other]
     return len(set(ways)) <= 1

@@ -45,7 +45,7 @@ def bound_with_fetches(problem: Problem) -> float:
 
 
 def _fits(shares: Shares, period: float) -> bool:
-    """Whether the least that all components cost at a period is not more than all cores have."""
+    """True if the least that all components cost at a period is not more than all cores have."""
     every = sum(least(shares, name, period) for name in shares.work)
     return every <= period * shares.problem.machine.cores
 
@@ -76,7 +76,7 @@ def least(shares: Shares, name: str, period: float) -> float:
 
 
 def _is_shared(flow: Inflow) -> bool:
-    """Whether what is fetched goes by shares; of what the first task gets, nothing is known to be fetched."""
+    """True if what is fetched goes by shares; of what the first task gets, nothing is known to be fetched."""
     return flow.is_shared
 
 

@@ -95,7 +95,7 @@ class PairInBox:
         return [pair.work + box.in_order(fetches, order[::-1]) for fetches, order in pair.fetches]
 
     def is_too_much(self, period: float) -> bool:
-        """Whether not all can be done in a period; False may mean that nobody knows."""
+        """True if not all can be done in a period; False may mean that nobody knows."""
         budget, done, last = self._in_order(period)
         # With the least that the last nanosecond of the budget brings, word count on 144 cores comes within
         # 4.6 % with 4,000 boxes; with the most that it may bring, within 5.1 % with 40,000.

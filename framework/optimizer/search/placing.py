@@ -140,7 +140,7 @@ class Placing:
         return [fit for fit, _ in fits[:1]]
 
     def _may(self, node: _Node, unit: int, place: int) -> bool:
-        """Whether nothing stands there that the unit has been decided to be apart from."""
+        """True if nothing stands there that the unit has been decided to be apart from."""
         others = (one if other == unit else other for one, other in node.apart if unit in (one, other))
         return all(node.places[other] != place for other in others)
 

@@ -35,7 +35,7 @@ def check_classes(topology: Topology) -> Iterator[Problem]:
 
 
 def is_java(definition: ObjectDef) -> bool:
-    """Whether a definition names a Java class that nothing here stands in for."""
+    """True if a definition names a Java class that nothing here stands in for."""
     return definition.cls is None and looks_like_java(definition.class_name)
 
 

@@ -66,7 +66,7 @@ def check_ticks(topology: Topology, confs: Confs, traits: Mapping[str, Traits]) 
 
 
 def _is_java(bolt: ComponentSpec) -> bool:
-    """Whether a bolt is a Java class, which may set its interval itself, where nothing here can see it."""
+    """True if a bolt is a Java class, which may set its interval itself, where nothing here can see it."""
     return isinstance(bolt.implementation, JavaImplementation)
 
 

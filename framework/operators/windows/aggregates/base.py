@@ -80,7 +80,7 @@ class Aggregate(ABC, Generic[Acc, Result]):
         return (self.result(acc),)
 
     def is_exact(self, acc: Acc) -> bool:
-        """Whether `subtract` takes this accumulator away without a trace; by default it does of none.
+        """True if `subtract` takes this accumulator away without a trace; by default it does of none.
 
         Where it does so of all parts of a window, these leave it by subtraction. Otherwise parts are merged
         anew, which takes some more time and gives the same.

@@ -114,7 +114,7 @@ class PaneWindow:
         return self.aggregate.result(self.accumulated(end))
 
     def has_any(self, end: int) -> bool:
-        """Whether any value is in the window that ends before a pane."""
+        """True if any value is in the window that ends before a pane."""
         first = end - self.count
         return any(first <= pane < end for pane in self.panes)
 
@@ -262,7 +262,7 @@ class RunningTotal(TwoStacks):
 
 
 def _is_exact(aggregate: Aggregate[Any, Any], acc: Any) -> bool:
-    """Whether an accumulator of a pane is that of a window, too, which has no other pane."""
+    """True if an accumulator of a pane is that of a window, too, which has no other pane."""
     if not isinstance(aggregate, Aggregates):
         return aggregate.is_exact(acc)
     return all([part.is_exact(acc[index]) for index, part in enumerate(aggregate.parts)])

@@ -113,5 +113,5 @@ def _comparison(pair: Pair, origins: tuple[Origin, Origin]) -> Comparison:
 
 
 def values_fit(row: tuple[Any, ...], compared: list[Comparison], side: Side) -> bool:
-    """Whether a tuple has a value in each field that is compared; without one it matches nothing."""
+    """True if a tuple has a value in each field that is compared; without one it matches nothing."""
     return all(row[comparison.indexes[side]] is not None for comparison in compared)

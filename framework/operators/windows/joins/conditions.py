@@ -104,7 +104,7 @@ class Bounds:
         return least if self._grid is None else max(least, self._grid.first_start(time_us))
 
     def hold(self, left_us: int, right_us: int) -> bool:
-        """Whether two tuples lie so, by their times."""
+        """True if two tuples lie so, by their times."""
         if not -self.before_us <= right_us - left_us <= self.after_us:
             return False
         return self._grid is None or self._grid.pane_at(left_us) == self._grid.pane_at(right_us)

@@ -30,7 +30,7 @@ class Search:
     how: How = "inner"
 
     def keeps(self, side: Side) -> bool:
-        """Whether a tuple of a side is put out also without a partner."""
+        """True if a tuple of a side is put out also without a partner."""
         return self.how in ("full", ("left", "right")[side])
 
 

@@ -58,7 +58,7 @@ class Share:
     """The keys that are this instance's."""
 
     def has(self, count: int) -> bool:
-        """Whether the tuple of that number is stored here."""
+        """True if the tuple of that number is stored here."""
         return count % self.keys in self.mine
 
 

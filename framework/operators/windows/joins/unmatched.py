@@ -98,7 +98,7 @@ class Unmatched:
 
     @property
     def has_settled(self) -> bool:
-        """Whether a tuple has ceased to wait since `take_settled` was called."""
+        """True if a tuple has ceased to wait since `take_settled` was called."""
         return bool(self._settled)
 
     @property
