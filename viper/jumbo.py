@@ -20,7 +20,7 @@ class Emission(NamedTuple):
     """One per tuple. They stay as they are until the next emission has been made; whoever makes emissions may
     use the object again for the one after that."""
     may_be_tracked: bool = False
-    """Whether any of them may belong to a tree; who makes the emission knows, and to look would cost more."""
+    """True if any of them may belong to a tree; who makes the emission knows, and to look would cost more."""
 
 
 class Jumbo:

@@ -31,7 +31,7 @@ class ColumnTest:
     high: Any
     """The greatest value; of a band its width to either side."""
     is_band: bool = False
-    """Whether it asks how far a value lies from `low`, which is subtracted in the column's type."""
+    """True if it asks how far a value lies from `low`, which is subtracted in the column's type."""
 
 
 class CScan:

@@ -47,7 +47,7 @@ class ColumnType:
     name: str
     """Arrow's name without arguments, e.g. ``timestamp``."""
     nullable: bool = True
-    """Whether None is among its values."""
+    """True if None is among its values."""
     unit: str = ""
     """What its numbers count: s, ms, us or ns; empty where it has no unit."""
     zone: str | None = None

@@ -27,7 +27,7 @@ class Repeat(Protocol):
     """What the successor of a killed producer adds first, and its readers have already."""
 
     compares_positions: bool
-    """Whether tuples come again at the same positions."""
+    """True if tuples come again at the same positions."""
 
     @property
     def left(self) -> int:

@@ -116,7 +116,7 @@ def _drawn_lines(
 
 
 def _series(number: int, kind: str, path: Sequence[tuple[float, float]]) -> Iterator[str]:
-    """A line through points, in the style of the so-manieth series."""
+    """Draw a line through points, in the style of the series of this number."""
     dash = DASHES[number % len(DASHES)]
     style = 'fill="none" stroke="#222" stroke-width="1.6"' + (f' stroke-dasharray="{dash}"' if dash else "")
     joined = " ".join(f"{x:.1f},{y:.1f}" for x, y in path)

@@ -34,7 +34,7 @@ class Job:
     folder: str
     """Where marks and delays are written; a job's own."""
     exact: bool = False
-    """Whether the sink computes a digest of what it receives, instead of counting it only."""
+    """True if the sink computes a digest of what it receives, instead of counting it only."""
     options: Mapping[str, Any] | None = None
     """What the program has beside that, as plain values of JSON."""
 

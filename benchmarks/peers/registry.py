@@ -32,7 +32,7 @@ class Entry:
     share: float = 1.0
     """How much of the workload's rows it is given: less where it is slow, more where it is fast."""
     is_collapsing: bool = False
-    """Whether it replaces rows by newer ones of their key, so that only the newest can be compared."""
+    """True if it replaces rows by newer ones of their key, so that only the newest can be compared."""
     x: int | None = None
     """Where it stands on the axis of a growth."""
 

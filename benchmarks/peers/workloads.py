@@ -53,7 +53,7 @@ class Workload(ABC):
         """The definition: every row that has to reach the sink."""
 
     def rows(self, size: int, part: int = 0, parts: int = 1) -> list[Row]:
-        """So many rows of input; of several parts one, which takes every so-manieth row."""
+        """Return this number of rows of input; of n parts one, which takes every n-th row."""
         return list(islice(cycle(self.base), part, size, parts))
 
     def key(self, output: Row) -> Any:
@@ -198,7 +198,7 @@ class Paced(Workload):
 
         Args:
             size: rows of all parts together.
-            part: the part that is wanted, which has every so-manieth row.
+            part: the part that is wanted, which has every n-th row, of n parts.
             parts: the number of parts.
         """
         start = time.monotonic_ns()

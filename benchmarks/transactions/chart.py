@@ -30,7 +30,7 @@ class Line:
     name: str
     marks: Sequence[Mark | None]
     is_strong: bool = False
-    """Whether the others are to be compared with it."""
+    """True if the others are to be compared with it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ class Cell:
     evaluator: str
     threads: int
     is_wrong: bool
-    """Whether it gives other results than those of one transaction after the other."""
+    """True if it gives other results than those of one transaction after the other."""
     rates: list[float] = field(default_factory=list)
     """Million transactions a second."""
     cpu_ns: list[float] = field(default_factory=list)

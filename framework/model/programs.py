@@ -43,7 +43,7 @@ class CommandProblem:
 
     message: str
     only_here: bool = True
-    """Whether the command may run on a machine that has other programs on its PATH."""
+    """True if the command may run on a machine that has other programs on its PATH."""
 
     def __str__(self) -> str:
         return self.message

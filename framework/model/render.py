@@ -62,7 +62,7 @@ class RenderedEdge:
     grouping: str
     """The grouping in short, e.g. ``fields(word)``."""
     feedback: bool
-    """Whether it closes a cycle."""
+    """True if it closes a cycle."""
 
     @property
     def caption(self) -> str:

@@ -40,11 +40,11 @@ class Subscription:
     target: str
     grouping: Grouping
     feedback: bool
-    """Whether it closes a cycle: delivered as it arrives, without waiting for others."""
+    """True if it closes a cycle: delivered as it arrives, without waiting for others."""
     cyclic: bool
-    """Whether it is part of a cycle: what its producer emits must not wait for its consumer to have room."""
+    """True if it is part of a cycle: what its producer emits must not wait for its consumer to have room."""
     copies: bool
-    """Whether one tuple may go to several of its consumer's tasks."""
+    """True if one tuple may go to several of its consumer's tasks."""
     key: tuple[int, ...] | None = None
     """Indexes of the fields that name the key of its consumer's state; None where that has none by key."""
     key_input: KeyInput | None = None
@@ -68,9 +68,9 @@ class Channel:
     feedback: tuple[int, ...] = ()
     """Ids of the producing tasks whose tuples come back through a cycle; then there is one reader."""
     chained: bool = False
-    """Whether the only producing task hands its tuples to the only consuming one without a gate."""
+    """True if the only producing task hands its tuples to the only consuming one without a gate."""
     arriving: bool = False
-    """Whether the tuples of each producing task come by a gate of their own, in no order with the others'."""
+    """True if the tuples of each producing task come by a gate of their own, in no order with the others'."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Plan:
     traits: Mapping[str, Traits]
     """Facts about each component's class, by id."""
     emits_outside_input: bool = False
-    """Whether a bolt may emit by the wall clock, or by what comes back to it through a cycle."""
+    """True if a bolt may emit by the wall clock, or by what comes back to it through a cycle."""
     offsets: Mapping[str, Mapping[int, tuple[int, int]]] = field(default_factory=dict)
     """For each partitioned spout that resumes where an earlier run had stopped, the offset in each of its
     partitions: time of the last row in microseconds, and number of rows of that time."""

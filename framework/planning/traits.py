@@ -36,44 +36,44 @@ class Traits:
     """Facts about a component that do not change while it runs."""
 
     ported: bool = False
-    """Whether its class derives from streamparse's (pystorm's) bases instead of ours."""
+    """True if its class derives from streamparse's (pystorm's) bases instead of ours."""
     isolated: bool = False
-    """Whether each of its tasks gets a process of its own, as on Storm (``viper.isolated``).
+    """True if each of its tasks gets a process of its own, as on Storm (``viper.isolated``).
 
     streamparse's components count on that, unless the user says otherwise; ours do not.
     """
     batching: Batching = Batching.NONE
     hears_ticks: bool = False
-    """Whether it is a bolt that defines ``process_tick``."""
+    """True if it is a bolt that defines ``process_tick``."""
     stateless: bool = False
-    """Whether it is declared to keep no state (``viper.stateless``)."""
+    """True if it is declared to keep no state (``viper.stateless``)."""
     partitioned: bool = False
-    """Whether it is a spout that brings partitions."""
+    """True if it is a spout that brings partitions."""
     seekable: bool = False
-    """Whether it is a spout that says where it is, and can go on from there."""
+    """True if it is a spout that says where it is, and can go on from there."""
     hears_answers: bool = False
-    """Whether it is a spout that defines ``ack`` or ``fail``, and so emits tuples with ids."""
+    """True if it is a spout that defines ``ack`` or ``fail``, and so emits tuples with ids."""
     goes_back: bool = False
-    """Whether what it has taken goes back to the last commit of its task, whatever it declares."""
+    """True if what it has taken goes back to the last commit of its task, whatever it declares."""
     is_class_known: bool = False
-    """Whether it is a Python class that is at hand; else most of what is said here is a guess."""
+    """True if it is a Python class that is at hand; else most of what is said here is a guess."""
     forgets: bool = False
-    """Whether it keeps its result in the memory of its process, whatever it declares."""
+    """True if it keeps its result in the memory of its process, whatever it declares."""
     event_time: bool = False
-    """Whether all that a spout brings has event time: its partitions do, or it declares a field for it."""
+    """True if all that a spout brings has event time: its partitions do, or it declares a field for it."""
     bounded: bool | None = None
     """Whether a spout is expected to end by itself: the user says so, it brings partitions, or it is a
     generator spout. None where its class is not known."""
     windowed: bool = False
-    """Whether it is a bolt that processes windows."""
+    """True if it is a bolt that processes windows."""
     joins: bool = False
-    """Whether it is a bolt that joins streams."""
+    """True if it is a bolt that joins streams."""
     joins_outer: bool = False
-    """Whether it puts out also tuples that have no partner."""
+    """True if it puts out also tuples that have no partner."""
     key_windows: bool = False
-    """Whether these are windows by key."""
+    """True if these are windows by key."""
     derives_keys: bool = False
-    """Whether it makes the keys of these windows of its tuples itself."""
+    """True if it makes the keys of these windows of its tuples itself."""
     window_inputs: int = 1
     """How many inputs these windows keep apart."""
     states: tuple[StateSpec, ...] = ()

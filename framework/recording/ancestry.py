@@ -102,7 +102,7 @@ class TreeNode:
     stream: Stream
     values: tuple[Any, ...]
     is_unplanted: bool
-    """Whether it is no spout's and descends from no tuple: a bolt emitted it at a tick, for a window, at its
+    """True if it is no spout's and descends from no tuple: a bolt emitted it at a tick, for a window, at its
     beginning, or of what has come back through a cycle."""
     children: list[TreeNode] = field(default_factory=list)
 
@@ -116,14 +116,14 @@ class TreeNode:
 class _Emitted(NamedTuple):
     position: Position
     depth: int
-    """How far its component is from the spouts."""
+    """The distance of its component from the spouts."""
     recorded: Recorded
     component: RecordedComponent
     line: Sequence[Hop]
 
     @property
     def root(self) -> Position:
-        """Where the tuple stands that it descends from."""
+        """The position of the tuple that it descends from."""
         return self.line[0].position
 
 

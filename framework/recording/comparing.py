@@ -22,7 +22,7 @@ NAMESAKES = 2
 
 
 class Kind(enum.StrEnum):
-    """How two streams differ in a tuple."""
+    """The kind of a difference between two streams."""
 
     MISSING_IN_A = "missing in A"
     MISSING_IN_B = "missing in B"
@@ -49,7 +49,7 @@ class Difference:
 
 @dataclass(slots=True)
 class StreamComparison:
-    """How one stream of A compares with that of B."""
+    """The comparison of one stream of A with that of B."""
 
     component: str
     stream: str

@@ -36,7 +36,7 @@ class PartSummary:
     tuples: int
     ticks: int
     ordered: bool
-    """Whether its positions never descend."""
+    """True if its positions never descend."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Header:
     """The version of ViperStorm that made the recording."""
     byteorder: str = sys.byteorder
     complete: bool = False
-    """Whether the run came to its end, and every task closed its part."""
+    """True if the run came to its end, and every task closed its part."""
     reason: str = "the run did not come to its end"
     """Why the run ended, as in its report, or what failed."""
 

@@ -26,9 +26,9 @@ class Tick:
     """Something that was due, and where in the order of its task's input it happened."""
 
     at: Position
-    """Where its outputs are placed: the task's frontier, or its last input where that is later."""
+    """The position of its outputs: the task's frontier, or its last input where that is later."""
     passed: bool
-    """Whether an input at that very position had been processed already."""
+    """True if an input at that very position had been processed already."""
     kind: TickKind = TickKind.TICK
 
     def is_before(self, input_at: Position) -> bool:

@@ -44,25 +44,25 @@ _SOURCE, _BOLT = "source", "bolt"
 
 @dataclass(frozen=True, slots=True)
 class BoltRun:
-    """What a bolt did with its tuples."""
+    """The emits, answers and logs of a bolt in a test."""
 
     component: Any
     """The bolt itself, for a look at its state."""
     streams: Mapping[str, Sequence[tuple[Any, ...]]]
-    """What it emitted on each declared stream."""
+    """The rows that it emitted on each declared stream."""
     acked: Sequence[tuple[Any, ...]]
     """Values of the tuples that were acked, in order of the acks; the first answer to a tuple counts."""
     failed: Sequence[tuple[Any, ...]]
     """Values of the tuples that failed."""
     logs: Sequence[logging.LogRecord]
-    """What it logged, at any level."""
+    """Its log records, of any level."""
     metrics: Mapping[str, Any]
     """The last value of each metric that it reported."""
     tables: Mapping[str, Sequence[tuple[Any, ...]]] = field(default_factory=dict)
     """The rows of the shared tables that it names, sorted by key: each its key and its values."""
 
     def emitted(self, stream: str = DEFAULT_STREAM) -> list[tuple[Any, ...]]:
-        """What it emitted on a stream, in order.
+        """Return the rows that it emitted on a stream, in order.
 
         Raises:
             KeyError: it declares no such stream.

@@ -23,7 +23,7 @@ _SOURCE, _BOLT, _SPOUT, _HOLDING = "source", "bolt", "spout", "holding"
 """Ids of the components that take part."""
 _ON_ERROR: Final = "viper.on.error"
 _TIMES: Final = "viper.timestamp."
-"""What keys begin with that say the event time of a spout's tuples."""
+"""The prefix of the keys that configure the event time of a spout's tuples."""
 
 
 P = ParamSpec("P")
@@ -83,7 +83,7 @@ class _ComponentHarness:
 
     @property
     def logs(self) -> Sequence[logging.LogRecord]:
-        """What the component has logged, at any level."""
+        """The log records of the component, of any level."""
         return self._harness.logs(self._name)
 
     @property
@@ -233,7 +233,7 @@ class BoltHarness(_ComponentHarness):
         return [row for name in self._sources for row in self._harness.failed(name)]
 
     def state(self, name: str, *key: Any) -> Any:
-        """What the bolt remembers in declared state.
+        """Return the declared state of the bolt.
 
         Args:
             name: the attribute of the state.

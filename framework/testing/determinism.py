@@ -57,7 +57,7 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What `assert_deterministic` has compared."""
+    """The result of `assert_deterministic`."""
 
     variants: Sequence[Variant]
     """The runs; each was compared with the first."""

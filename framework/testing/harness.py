@@ -75,7 +75,7 @@ class TopologyHarness:
         self._sinks = tuple(sinks)
         self._streams = [(c.id, stream.name) for c in prepared.components for stream in c.outputs or ()]
         self._taken: dict[tuple[str, str], int] = {}
-        """How many rows of a stream `take` has returned."""
+        """The number of rows that `take` has returned, by stream."""
         plan, settings = by_the_clock(self._watched(prepared), options)
         self._stage = Stage(plan, settings, clock or VirtualClock(), limited=bool(kept))
 
@@ -238,7 +238,7 @@ class TopologyHarness:
         return list(self._feed(spout).failed)
 
     def logs(self, component: str) -> Sequence[logging.LogRecord]:
-        """What the tasks of a component have logged, at any level.
+        """Return the log records of a component's tasks, of any level.
 
         Raises:
             KeyError: there is no such component.
@@ -255,7 +255,7 @@ class TopologyHarness:
         return self._stage.tasks(component)[index].slot.host.component
 
     def state(self, component: str, name: str, *key: Any) -> Any:
-        """What a component remembers in declared state, by the time that it is now.
+        """Return the declared state of a component as of now.
 
         Args:
             component: its id.
@@ -338,7 +338,7 @@ class TopologyHarness:
 def read_state(
     slots: Sequence[ComponentSlot], name: str, key: tuple[Any, ...], now: Callable[[], int]
 ) -> Any:
-    """What the tasks of a bolt remember of a key.
+    """Return the state of a key, from the tasks of a bolt.
 
     Args:
         slots: those of its tasks.
@@ -374,7 +374,7 @@ def read_state(
 def _read(
     of_task: TaskState, component: Any, state: State, name: str, key: tuple[Any, ...]
 ) -> tuple[Any] | None:
-    """What one task remembers; None if another one owns the key."""
+    """Return the state that one task has; None if another one owns the key."""
     if state.per == "task":
         return (_plain(state, getattr(component, name)),)
     of_task.scope.enter(key, tuple(range(len(key))))

@@ -61,11 +61,11 @@ class Stage:
         self.clock = clock
         self.plan = plan
         self.is_open = False
-        """Whether it has been begun, and neither closed nor ended by an error."""
+        """True if it has been begun, and neither closed nor ended by an error."""
         self.has_ended = False
-        """Whether all input has ended and was processed."""
+        """True if all input has ended and was processed."""
         self._is_finished = False
-        """Whether the test has ended it."""
+        """True if the test has ended it."""
         self._limited = limited
         self._settings = settings
         self._waits = VirtualWaits(clock)
@@ -239,7 +239,7 @@ class Stage:
         return int(self.clock.now_s * 1e6) if self.plan.time is TimeMode.INGEST else 0
 
     def logs(self, component: str) -> Sequence[logging.LogRecord]:
-        """What the tasks of a component have logged, at any level.
+        """Return the log records of a component's tasks, of any level.
 
         Raises:
             KeyError: there is no such component.

@@ -64,17 +64,17 @@ class TopologyRun:
 
 @dataclass(frozen=True, slots=True)
 class SpoutRun:
-    """What a spout has emitted."""
+    """The run of a spout, and the rows that it emitted."""
 
     component: str
     """Its id in the run."""
     report: RunReport
     """Its counts, and why it ended."""
     streams: Mapping[str, Sequence[Row]]
-    """What it emitted on each declared stream."""
+    """The rows that it emitted on each declared stream."""
 
     def emitted(self, *names: str) -> list[Row]:
-        """What it emitted on a stream, in order: on the default one, or on that of the given name.
+        """Return its rows of a stream, in order: of the default one, or of the named one.
 
         The spout's id, ``"spout"``, may stand before the name, as in a `TopologyRun`.
 

@@ -17,7 +17,7 @@ _COARSE_S, _COARSE = 300.0, 290
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a component has done."""
+    """The totals of a component's work."""
 
     emitted: int = 0
     processed: int = 0
@@ -26,12 +26,12 @@ class Done:
     busy_s: float = 0.0
     """Seconds of work of its tasks; they go on where a worker process has begun anew."""
     times: Counts = ()
-    """How long its tuples took; they go on likewise."""
+    """The times that its tuples took; they continue likewise."""
     waited_s: float = 0.0
-    """Those of `busy_s` in which its tasks did not compute."""
+    """The part of `busy_s` in which its tasks did not compute."""
 
     def since(self, before: Done) -> Done:
-        """What it has done in between."""
+        """Return the difference to earlier totals."""
         return Done(
             self.emitted - before.emitted,
             self.processed - before.processed,
@@ -74,11 +74,11 @@ class History:
 
     @property
     def total(self) -> Mapping[str, Done]:
-        """What each component has done in all."""
+        """The totals of each component since the beginning."""
         return self._last.components
 
     def of_last(self, seconds: float) -> Mapping[str, Done]:
-        """What each component has done in the last seconds, as far as they were seen.
+        """Return the work of each component in the last seconds, as far as it was observed.
 
         A run that has gone back in between counts anew from there.
         """

@@ -36,7 +36,7 @@ _TAKING_TIME = ("suspend", "checkpoint", "scale")
 
 
 class Outcome:
-    """How a run has ended, as whoever has started it tells."""
+    """The end of a run, as reported by the program that started it."""
 
     def __init__(self) -> None:
         self.text = ""
@@ -99,11 +99,11 @@ class RunWatch:
         self.control = control
         self.outcome = Outcome() if outcome is None else outcome
         self.description = RunDescription.from_object(self.ask("describe"))
-        """What the run is."""
+        """The description of the run."""
         self.ended = threading.Event()
         """Set when the run has ended."""
         self.history = History()
-        """What its components have done, over several times."""
+        """The totals of its components, at several times."""
         self._recent = Recent()
         self._samples: deque[Mapping[str, Any]] = deque(maxlen=KEPT)
         self._shares: deque[tuple[float, float | None]] = deque(maxlen=30)

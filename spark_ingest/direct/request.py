@@ -20,7 +20,7 @@ class Stream:
     """How long it is read, and how far its rows may be out of order."""
 
     once: bool = False
-    """Whether it ends when all that was there at the start has been read."""
+    """True if it ends when all that was there at the start has been read."""
     slack_us: int = 0
     """Microseconds of event time by which a row may be earlier than the latest before it."""
     late: str = REFUSE

@@ -47,7 +47,7 @@ class Access:
     multiple_length: int = 4
     """How many partitions these name, if they name as many records."""
     distinct: bool = True
-    """Whether no transaction names a record of a table twice."""
+    """True if no transaction names a record of a table twice."""
 
     def __post_init__(self):
         if self.partitions < 1 or self.records % self.partitions:

@@ -120,7 +120,7 @@ class _Counted(NamedTuple):
     number: int
     unit: str
     is_time: bool
-    """Whether it counts from 1970."""
+    """True if it counts from 1970."""
 
     def count_of(self, per_second: int) -> int:
         """How many of a unit it is; refuses one that is no whole number of them."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def counted(slots: Array, counts: Array) -> Array:
-    """For each row the how-manieth of its key it is, counted on from what `counts` has, which is brought up.
+    """Number each row among those of its key, continuing from `counts`, which is updated.
 
     Args:
         slots: the number of each row's key, uint32.

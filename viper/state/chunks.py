@@ -30,7 +30,7 @@ class Chunk(NamedTuple):
 
     group: int
     is_whole: bool
-    """Whether the snapshot has all rows of the group; else it has those that have changed."""
+    """True if the snapshot has all rows of the group; else it has those that have changed."""
     data: bytes
 
 

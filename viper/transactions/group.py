@@ -32,10 +32,10 @@ class Outcome(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class LogSpec:
-    """Whose a log is."""
+    """The owner of a log: a task of a component."""
 
     component: int
-    """The how-manieth component, in order of definition: breaks ties between positions."""
+    """The index of the component in order of definition: breaks ties between positions."""
     task: int
     """Breaks what ties are left."""
 

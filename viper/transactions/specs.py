@@ -35,7 +35,7 @@ class ColumnSpec:
         self.kind = kind
         """One of COLUMN_KINDS."""
         self.index = index
-        """The how-manieth it is."""
+        """Its index among the columns."""
 
     def __repr__(self) -> str:
         return f"<column {self.table.table_name}.{self.column_name}: {self.kind}>"

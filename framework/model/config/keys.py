@@ -40,7 +40,7 @@ class Key:
     meaning: str
     """In one sentence."""
     per_component: bool = False
-    """Whether a component's own config may set it, too."""
+    """True if a component's own config may set it, too."""
 
 
 EVALUATORS = ("auto", "serial", "chains", "locks", "versions", "partition_locks", "partitions_apart")

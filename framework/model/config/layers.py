@@ -102,7 +102,7 @@ def project_files(folder: Path, given: Sequence[Path] = ()) -> tuple[Path, ...]:
 
 
 def file_layer(path: Path, environment: str | None = None) -> tuple[Layer, list[Problem]]:
-    """What a file sets: a YAML file of keys, or streamparse's ``config.json`` for an environment of it."""
+    """Read the layer of a YAML file, or of streamparse's ``config.json`` for one of its environments."""
     if is_streamparse_config(path):
         return _layer_of(path, environment)
     try:
@@ -135,7 +135,7 @@ def _defaults_file() -> Traversable:
 
 
 def streamparse_layer(topology: Topology, environment: str | None) -> tuple[Layer, list[Problem]]:
-    """What the ``config.json`` beside or above a topology's file sets for an environment.
+    """Read the layer of the ``config.json`` beside or above a topology's file, for an environment.
 
     A ``config.json`` without ``envs`` belongs to somebody else and is left alone.
 
@@ -236,7 +236,7 @@ KEY_OF_VARIABLE: Mapping[str, str] = {variable_of(key): key for key in KNOWN}
 
 
 def environment_layer(environ: Mapping[str, str]) -> tuple[Layer, list[Problem]]:
-    """What environment variables set; their values are read as YAML."""
+    """Read the layer of the environment variables; their values are YAML."""
     layer: dict[str, Entry] = {}
     problems: list[Problem] = []
     for variable in sorted(name for name in environ if name.startswith(PREFIX)):

@@ -94,7 +94,7 @@ def _stack(layers: Sequence[Layer]) -> Settings:
 
 
 def _disagreements(settings: Settings) -> list[Problem]:
-    """What no value shows alone: a full jumbo tuple must fit into a channel."""
+    """List conflicts between values: a full jumbo tuple must fit into a channel."""
     tuples, jumbo = settings["viper.channel.tuples"], settings["viper.jumbo.size"]
     if tuples >= jumbo:
         return []
@@ -105,7 +105,7 @@ def _disagreements(settings: Settings) -> list[Problem]:
 
 
 def component_conf(settings: Settings, topology: Topology, component: ComponentSpec) -> dict[str, Any]:
-    """What a component's ``initialize`` gets as its configuration.
+    """Return the configuration that a component's ``initialize`` gets.
 
     The component's own config stands above the settings, but as in Storm only with the keys that may
     differ between components and with the user's own; of every other key it sees the topology's value.
@@ -120,7 +120,7 @@ def component_conf(settings: Settings, topology: Topology, component: ComponentS
 
 
 def task_count(component: ComponentSpec, conf: Mapping[str, Any]) -> int:
-    """How many tasks a component has, whose parallelism is valid; ``conf`` is from `component_conf`."""
+    """Return the number of tasks of a component with valid parallelism; ``conf`` is from `component_conf`."""
     planned = conf["viper.tasks"].get(component.id)
     own = component.config.get("topology.tasks")
     configured = own if usable("topology.tasks", own) else None

@@ -26,14 +26,14 @@ class Rule:
     """The allowed names, where there are only some."""
 
     def complaint(self, value: object) -> str | None:
-        """What is wrong with a value, to stand after the key; None if nothing is."""
+        """Return a complaint about a value, to follow the key; None if the value is allowed."""
         if self.accepts(value):
             return None
         hint = did_you_mean(str(value).lower(), self.names) or self._as_number(value)
         return f"is {value!r}: expected {self.allowed}{hint}"
 
     def _as_number(self, value: object) -> str:
-        """What to write for a number that YAML takes for text, as it takes ``1e6``, which has no point."""
+        """Return the advice for a number that YAML takes for text, as ``1e6``, which has no point."""
         try:
             number = float(value) if isinstance(value, str) else math.nan
         except ValueError:

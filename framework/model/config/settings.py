@@ -18,7 +18,7 @@ class Entry:
 
 
 Layer = Mapping[str, Entry]
-"""What one source of configuration sets, by key."""
+"""The entries of one source of configuration, by key."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,7 +30,7 @@ class Settings(Mapping[str, Any]):
     """
 
     entries: Mapping[str, Sequence[Entry]]
-    """What each layer sets for a key, the lowest first; the last one holds."""
+    """The entries of all layers for each key, the lowest first; the last one holds."""
 
     def __getitem__(self, key: str) -> Any:
         return self.entries[key][-1].value
@@ -42,7 +42,7 @@ class Settings(Mapping[str, Any]):
         return len(self.entries)
 
     def origin(self, key: str) -> str:
-        """Where the value of a key was set: ``conf/defaults.yaml:12``, ``option -o`` and the like.
+        """Return the origin of a key's value: ``conf/defaults.yaml:12``, ``option -o`` and the like.
 
         Raises:
             KeyError: nothing sets this key.

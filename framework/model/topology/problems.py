@@ -18,7 +18,7 @@ class Problem:
     message: str
     """It names what was found, what was expected and the nearest valid name."""
     warning: bool = False
-    """Whether the topology can run all the same."""
+    """True if the topology can run all the same."""
 
     @property
     def sort_key(self) -> tuple[str, int, str, str]:

@@ -25,11 +25,11 @@ class Bolt(Component):
     """Receives tuples in `process`, and may emit, ack and fail them."""
 
     auto_anchor: bool = True
-    """Whether each emit is anchored to the tuple that is being processed, unless it names other anchors."""
+    """True if each emit is anchored to the tuple that is being processed, unless it names other anchors."""
     auto_ack: bool = True
-    """Whether a tuple is acked when `process` returns."""
+    """True if a tuple is acked when `process` returns."""
     auto_fail: bool = True
-    """Whether a tuple fails when `process` raises."""
+    """True if a tuple fails when `process` raises."""
     state_key: str | Sequence[str] | None = None
     """The field, or the fields, that name the key of the bolt's declared state, where no fields grouping does
     (``viper.state.key`` stands above it)."""

@@ -33,7 +33,7 @@ class Component(Recipe):
     config: Mapping[str, Any] | None = None
     """The component's own configuration."""
     exit_on_exception: bool = True
-    """Whether an exception in a callback stops the component."""
+    """True if an exception in a callback stops the component."""
 
     topology_name: str = ""
     task_id: int = 0

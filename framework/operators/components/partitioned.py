@@ -23,7 +23,7 @@ class Block(NamedTuple):
     """The values of as many rows, as a list of tuples or, on a stream with a schema, as a record batch; the
     spout does not change a block once it has yielded it."""
     mutable: bool = False
-    """Whether any row may hold a value that a consumer can change, e.g. a list; never so with a schema."""
+    """True if any row may hold a value that a consumer can change, e.g. a list; never so with a schema."""
     stream: str = DEFAULT_STREAM
     """The stream that all its rows go to, one of the spout's; blocks of several may follow each other."""
 

@@ -34,7 +34,7 @@ class Marks:
     passed_us: int | None = None
     """An end by time: windows that end there or before have fired, or are empty; None before the first."""
     is_behind: bool = False
-    """Whether tuples have come behind all that has a time, since a window fired."""
+    """True if tuples have come behind all that has a time, since a window fired."""
 
 
 class Image(NamedTuple):

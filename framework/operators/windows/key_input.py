@@ -33,7 +33,7 @@ class KeyInput(NamedTuple):
 
     mode: InputMode = InputMode.SHARED
     by_producer: bool = False
-    """Whether producers derive the keys, once for all tasks, and send them with the tuples."""
+    """True if producers derive the keys, once for all tasks, and send them with the tuples."""
 
     @property
     def is_plain(self) -> bool:

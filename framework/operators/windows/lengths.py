@@ -118,7 +118,7 @@ class CalendarLength(NamedTuple):
     number: int
     is_months: bool
     is_weeks: bool = False
-    """Whether the days were written as weeks."""
+    """True if the days were written as weeks."""
 
 
 def calendar_length_of(what: str, value: object) -> CalendarLength:

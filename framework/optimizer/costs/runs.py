@@ -22,7 +22,7 @@ class Block:
     mean: float
     """Tuples of all inputs together, in their order; infinite where there is a single task."""
     by_chance: bool = False
-    """Whether each tuple goes to any task, whichever had the one before; else tasks take turns."""
+    """True if each tuple goes to any task, whichever had the one before; else tasks take turns."""
 
     def empty(self, kept: float) -> float:
         """How likely it is that none of its tuples is kept, each of which is with some probability."""

@@ -50,7 +50,7 @@ class Shape:
     nodes: tuple[Node, ...]
     flows: tuple[Flow, ...]
     spouts_take_turns: bool = False
-    """Whether tuples of spouts have numbers and no times of their own, so that each task brings one in
+    """True if tuples of spouts have numbers and no times of their own, so that each task brings one in
     turn."""
 
     @cached_property

@@ -53,7 +53,7 @@ class Placed:
     nodes: int
     """Placements, whole or in part, that were looked at."""
     complete: bool
-    """Whether the search came to its end, rather than to its limit."""
+    """True if the search came to its end, rather than to its limit."""
 
 
 class Placing:

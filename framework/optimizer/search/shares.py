@@ -29,7 +29,7 @@ class Inflow:
     encode_ns: float
     """Of the producer, for each tuple that goes to another place."""
     is_shared: bool = True
-    """Whether tasks get as much of it as they have of the consumer's work; else the first one gets all."""
+    """True if tasks get as much of it as they have of the consumer's work; else the first one gets all."""
 
 
 @dataclass(frozen=True, slots=True)

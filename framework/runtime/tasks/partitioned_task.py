@@ -32,10 +32,10 @@ _WORD = 2**64 - 1
 
 @dataclass(frozen=True, slots=True)
 class Partitioning:
-    """Which partitions a task brings, and how."""
+    """The share of the partitions that a task brings, and its pace."""
 
     tasks: int
-    """How many tasks the spout has; each brings every so-manieth partition."""
+    """The number n of tasks of the spout; each brings every n-th partition."""
     longest_pause_s: float
     """Longest pause in seconds before a source is asked again that had nothing."""
     quota: Quota
