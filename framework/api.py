@@ -397,13 +397,13 @@ def _line_of(frame: FrameType) -> str:
 
 
 def _is_main_file(script: FrameType) -> bool:
-    """Whether the main module is a file that can be loaded again, and no session or notebook."""
+    """True if the main module is a file that can be loaded again, and no session or notebook."""
     file = getattr(sys.modules["__main__"], "__file__", None)
     return file is not None and Path(file).resolve() == Path(script.f_code.co_filename).resolve()
 
 
 def _is_unconditional(script: FrameType) -> bool:
-    """Whether a script is at a statement of its top level that stands under no condition."""
+    """True if a script is at a statement of its top level that stands under no condition."""
     lines = linecache.getlines(script.f_code.co_filename)
     statements = ast.parse("".join(lines)).body if lines else []
     here = [s for s in statements if s.lineno <= script.f_lineno <= (s.end_lineno or s.lineno)]

@@ -65,7 +65,7 @@ def portion_of_slow_tests() -> tuple[int, int]:
 
 
 def is_due(test: str) -> bool:
-    """Whether a slow test belongs to the portion; `test` is its id."""
+    """True if a slow test belongs to the portion; `test` is its id."""
     number, count = portion_of_slow_tests()
     return crc32(test.encode()) % count == number
 

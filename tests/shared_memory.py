@@ -29,6 +29,6 @@ def left_since(before: set[str]) -> set[str]:
 
 
 def _is_ours(segment: str) -> bool:
-    """Whether the segment of that name was made in this process, or by one with its temporary folder."""
+    """True if the segment of that name was made in this process, or by one with its temporary folder."""
     recorded = Path(tempfile.gettempdir()) / f"viperstorm-{os.getuid()}" / segment
     return segment.startswith(f"vp-{os.getpid()}-") or recorded.exists()

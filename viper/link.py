@@ -35,7 +35,7 @@ class Link:
         self.positions = Positions()
         """The positions of the tuples that wait, behind those of some that have been taken."""
         self.carries_tracked = False
-        """Whether tracked tuples may come, as one has been put at some time."""
+        """True if tracked tuples may come, as one has been put at some time."""
         self._slots = slots
         self._room = tuples
         self._jumbos: deque[Jumbo] = deque()

@@ -53,7 +53,7 @@ class Reader:
     """
 
     carries_tracked = True
-    """Whether tracked tuples may come: a source does not say it."""
+    """True if tracked tuples may come: a source does not say it."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class Reader:
         self._set_working = lib.vp_merge_working
         self._holds = False
         self._defers = False
-        """Whether it keeps what it delivers until `accept`, or holds that."""
+        """True if it keeps what it delivers until `accept`, or holds that."""
         self._most = 0
         """The most tuples that are delivered at once, where it holds them."""
         self._most_runs = _MAX_RUNS

@@ -23,7 +23,7 @@ class Evaluators:
     def __init__(self) -> None:
         subprocess.run(["make", "-s", "-C", str(FOLDER), "build/evaluators"], check=True)
         self.knows_costs = _ran(["--cost", "0", *_briefly("grep_sum")]).returncode == 0
-        """Whether operations can be made dearer."""
+        """True if operations can be made dearer."""
 
     def measure(self, point: Point, threads: int, rounds: int, transactions: int) -> list[Mapping[str, Any]]:
         """What the program tells of a point: first how long its paths are, and then of each evaluator.

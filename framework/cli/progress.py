@@ -45,7 +45,7 @@ class StatusLine:
         self._hidden = 0
         """How many blocks keep the line hidden."""
         self._at_line_start = True
-        """Whether the data that was last written to the terminal ended its line."""
+        """True if the data that was last written to the terminal ended its line."""
         self._lock = threading.RLock()
 
     def tell(self, text: str, elapsed_s: float, below: Sequence[str] = ()) -> None:

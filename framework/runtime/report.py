@@ -64,9 +64,9 @@ class Progress:
     processed: int
     """Tuples processed by all bolts together; taps (`framework.recording.tap`) are left out."""
     done: bool
-    """Whether this is the last one."""
+    """True if this is the last one."""
     draining: bool = False
-    """Whether the run has been asked to end, and what is in flight is being finished."""
+    """True if the run has been asked to end, and what is in flight is being finished."""
     share: float | None = None
     """How much of the run is over, from 0 to 1; None where nobody knows."""
     callbacks: Sequence[LongCallback] = ()
@@ -94,7 +94,7 @@ class RunReport:
     results: Mapping[str, tuple[Any, ...]]
     """For each sink that has a result: what its tasks returned."""
     drained: bool
-    """Whether everything that was emitted has been processed."""
+    """True if everything that was emitted has been processed."""
     statistics: RunStatistics
     """The statistics of its channels and executors."""
     incidents: Sequence[Incident] = ()

@@ -121,7 +121,7 @@ class VirtualWaits(StopSignal):
         self.until_s: float | None = None
         """How far waits may move the clock, in seconds that have passed on it; None for no limit."""
         self.is_over = False
-        """Whether a wait has found the clock at that limit: nothing is to be done before."""
+        """True if a wait has found the clock at that limit: nothing is to be done before."""
 
     def wait(self, timeout_s: float) -> None:
         """Move the clock by so many seconds, but not over the limit, and not if a wake has come before."""

@@ -41,7 +41,7 @@ class Arrivals:
         self.last = LEAST
         """Position of the last row that was read: what comes later lies behind it."""
         self.ended = False
-        """Whether all has been read."""
+        """True if all has been read."""
         self._largest = 1
 
     def read(self) -> None:

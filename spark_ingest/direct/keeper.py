@@ -59,7 +59,7 @@ class Keeper:
         self._log: deque[str] = deque(maxlen=KEPT_LINES)
         self._is_ready = False
         self._is_over = False
-        """Whether the job has come to its end, or has reported why it cannot."""
+        """True if the job has come to its end, or has reported why it cannot."""
 
     @contextmanager
     def driven(self, line: bytes, secret: str, folder: str) -> Iterator[None]:

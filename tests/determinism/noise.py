@@ -37,7 +37,7 @@ class Noise:
             time.sleep(self._random.random() * _LONGEST_SLEEP_S)
 
     def pauses(self) -> bool:
-        """Whether a spout says that it has nothing for now."""
+        """True if a spout says that it has nothing for now."""
         return self._random.random() < _SPINS
 
 

@@ -69,7 +69,7 @@ class Node:
     reads: tuple[tuple[Output, Grouping], ...] = ()
     par: int = 1
     is_free: bool = False
-    """Whether its parallelism must not show."""
+    """True if its parallelism must not show."""
     config: Mapping[str, Any] = field(default_factory=dict)
     outputs: tuple[str, ...] = ("default",)
 

@@ -44,7 +44,7 @@ class Variant:
 
     @property
     def watched(self) -> bool:
-        """Whether every stream is watched, which makes every stream one with several subscribers."""
+        """True if every stream is watched, which makes every stream one with several subscribers."""
         return self._draw("watched").random() < 0.5
 
     @property

@@ -34,7 +34,7 @@ class Command:
     """What the page says that it prints."""
 
     def matches(self, printed: str) -> bool:
-        """Whether it printed what the page shows."""
+        """True if it printed what the page shows."""
         lines = [
             r"(?:.*\n)*" if line == "..." else r".*".join(map(re.escape, line.split("..."))) + r"\n"
             for line in self.shown.splitlines()

@@ -86,7 +86,7 @@ class Plan:
     alone: bool = False
     """True if the leader alone dies then; the others have to end by themselves."""
     suspends: bool = False
-    """Whether the run is suspended then, and nothing dies."""
+    """True if the run is suspended then, and nothing dies."""
     after: str = ""
     """A folder: points count once there is a checkpoint in it."""
     plant: str = ""
@@ -131,7 +131,7 @@ class Death:
         self._after = "" if is_soon and plan.whole and so_far == 0 else plan.after
 
     def _is_chosen(self, chance: random.Random) -> bool:
-        """Whether this process is the one at whose point the whole group dies."""
+        """True if this process is the one at whose point the whole group dies."""
         parent = multiprocessing.parent_process()
         return chance.choice(self._plan.whole) == ("leader" if parent is None else "worker")
 

@@ -55,10 +55,10 @@ class Case:
     kills: int
     """The most deaths or suspensions; they are spread over the whole run."""
     checkpoints: bool = False
-    """Whether checkpoints are made meanwhile, for which all sources are partitioned."""
+    """True if checkpoints are made meanwhile, for which all sources are partitioned."""
     workers: int = 3
     scaled: bool = False
-    """Whether bolts get other numbers of tasks all the time."""
+    """True if bolts get other numbers of tasks all the time."""
     options: tuple[tuple[str, Any], ...] = ()
     """Settings in the place of drawn ones."""
     plant: str = ""

@@ -101,7 +101,7 @@ def test_their_room_is_released_when_they_are_given_back_and_not_before() -> Non
 
 
 def stays_as_it_is() -> bool:
-    """Whether what a reader has borrowed is the same when its source has filled the room that it finds."""
+    """True if what a reader has borrowed is the same when its source has filled the room that it finds."""
     ends = Ends()
     ends.fill()
     view = taken(ends)

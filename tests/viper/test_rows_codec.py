@@ -35,7 +35,7 @@ even_rows = st.integers(1, 3).flatmap(lambda n: st.lists(st.tuples(*[values] * n
 
 
 def alike(a: Any, b: Any) -> bool:
-    """Whether two values are the same, with their types, signs and not-a-numbers."""
+    """True if two values are the same, with their types, signs and not-a-numbers."""
     if type(a) is not type(b):
         return False
     if isinstance(a, list | tuple):

@@ -71,7 +71,7 @@ class Snapshots(RuleBasedStateMachine):
         self.number = self.value = 0
         self.may_go_back = True
         self.is_known = True
-        """Whether no process has died that had begun a snapshot amid a slice."""
+        """True if no process has died that had begun a snapshot amid a slice."""
         self.open()
 
     def open(self) -> None:

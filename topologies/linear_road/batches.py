@@ -91,7 +91,7 @@ class Runs:
         self.order = np.argsort(keys, kind="stable")
         """The indexes of the rows."""
         self.firsts = np.diff(keys[self.order], prepend=-1) != 0
-        """Whether a row is the first one of its key; keys are not negative."""
+        """True if a row is the first one of its key; keys are not negative."""
         self._places = np.arange(len(keys))
 
     def before(self, numbers, stored):

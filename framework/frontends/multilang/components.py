@@ -47,7 +47,7 @@ class ProgramComponent(Component):
     """What spouts and bolts that are programs have in common: the process, the session, and its commands."""
 
     _sync_after_error = False
-    """Whether the ``sync`` that pystorm sends after an error answers the request."""
+    """True if the ``sync`` that pystorm sends after an error answers the request."""
     _session: Session
     """Exists as soon as the program does."""
 
@@ -239,7 +239,7 @@ class ProgramSpout(ProgramComponent, Spout):
         super().__init__(program, folders)
         self._has_ended = False
         self._is_gone = False
-        """Whether the program has ended because its `next_tuple` raised StopIteration."""
+        """True if the program has ended because its `next_tuple` raised StopIteration."""
         self._requested = ""
         """The last command that was sent to the program."""
         self._waiting: deque[Message] = deque()

@@ -378,9 +378,9 @@ class Pipes:
         self._stdout = stdout
         self._unsent = bytearray()
         self._is_open = True
-        """Whether anything can be written."""
+        """True if anything can be written."""
         self.stdin_closed = False
-        """Whether the program has closed its stdin."""
+        """True if the program has closed its stdin."""
         self._poll = select.poll()
         os.set_blocking(stdin, False)
         os.set_blocking(stdout, False)

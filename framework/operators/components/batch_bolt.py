@@ -61,7 +61,7 @@ class BatchBolt(Bolt):
     """
 
     keeps_columns = True
-    """Whether it may keep the columns that it receives; False saves their copy."""
+    """True if it may keep the columns that it receives; False saves their copy."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -73,9 +73,9 @@ class TransactionalSink(Sink):
 
     goes_back_with_task = True
     eager = True
-    """Whether rows are applied at any time, as no checkpoints are made; it is set before `initialize`."""
+    """True if rows are applied at any time, as no checkpoints are made; it is set before `initialize`."""
     keeps_leftovers = True
-    """Whether what a killed run without checkpoints had taken is applied when the next one starts."""
+    """True if what a killed run without checkpoints had taken is applied when the next one starts."""
     form = "pickle"
     """The encoding of entries, for readers without the sink."""
 
@@ -94,7 +94,7 @@ class TransactionalSink(Sink):
         self._apply_failed = False
         self._has_set_out = False
         self._has_all = False
-        """Whether everything was applied, to the end of all input, before the task took this place."""
+        """True if everything was applied, to the end of all input, before the task took this place."""
         self._left_out = 0
         """Rows that came all the same."""
 
@@ -671,7 +671,7 @@ class TransactionalSink(Sink):
         return [ours, *(index for index in self._former_indexes(name) if index % count == ours)]
 
     scales = True
-    """Whether several tasks may become more or fewer between two runs, as all write into one target."""
+    """True if several tasks may become more or fewer between two runs, as all write into one target."""
 
     def _refuse_other_tasks(self) -> None:
         """Refuse another number of tasks where one has applied everything: others would get its rows."""

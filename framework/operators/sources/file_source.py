@@ -406,7 +406,7 @@ class FileSource(PartitionedSpout):
         mixing.check_end()
 
     _is_mutable = False
-    """Whether rows may hold values that a consumer can change."""
+    """True if rows may hold values that a consumer can change."""
 
     def _times(self, portion: Portion, base: int) -> array[int]:
         if portion.times is None:

@@ -58,9 +58,9 @@ class OpenKeyWindows:
         self.grid: Grid
         """The bounds of windows by time that come every so much."""
         self._takes_late = False
-        """Whether tuples are told from late ones."""
+        """True if tuples are told from late ones."""
         self._fires_rest = False
-        """Whether windows fire at the end of all that no tuple has completed."""
+        """True if windows fire at the end of all that no tuple has completed."""
         self._is_open = False
         self._number = 0
         """Of the window that was made last."""

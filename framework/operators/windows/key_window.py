@@ -33,7 +33,7 @@ class KeyWindow:
         self.is_over = is_over
         """Whether it has ended, and is kept for late tuples."""
         self.is_update = False
-        """Whether it had ended before, and a late tuple has come to it."""
+        """True if it had ended before, and a late tuple has come to it."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.key!r:.100}, from {self.start} to {self.end}>"

@@ -66,7 +66,7 @@ class OpenWindows:
         self._marks = b""
         """As they are in the table."""
         self._is_shifted = False
-        """Whether late tuples have come since then."""
+        """True if late tuples have come since then."""
         self._most_rows = self._most_bytes = 0
         self._call = -1
         """The number of the callback that has changed something last."""

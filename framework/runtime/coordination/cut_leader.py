@@ -164,7 +164,7 @@ class CutLeader:
         return [task for task in self._open_sources() if self._record.answer_of(task) is None]
 
     def _ahead(self) -> bool:
-        """Whether a source was beyond its time when it answered, or when it ended."""
+        """True if a source was beyond its time when it answered, or when it ended."""
         tasks = [task for part in self._parts for task in part]
         return any(self._reached_us(task) > self._record.time_us(task) for task in tasks)
 

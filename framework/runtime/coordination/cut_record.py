@@ -175,17 +175,17 @@ class CutRecord:
         return self._registers[3]
 
     def is_decided_on(self, attempt: int) -> bool:
-        """Whether what an attempt was made for is still going on."""
+        """True if what an attempt was made for is still going on."""
         return self.word == attempt << _BITS | CutState.DECIDED
 
     @property
     def is_reconfiguring(self) -> bool:
-        """Whether a reconfiguration is decided, and not carried out as yet."""
+        """True if a reconfiguration is decided, and not carried out as yet."""
         return self.state is CutState.DECIDED and self._purpose is Purpose.RECONFIGURATION
 
     @property
     def is_open_for_reconfiguration(self) -> bool:
-        """Whether a reconfiguration is proposed, and not decided as yet."""
+        """True if a reconfiguration is proposed, and not decided as yet."""
         return self.state is CutState.PROPOSED and self._purpose is Purpose.RECONFIGURATION
 
     @property
@@ -267,7 +267,7 @@ class CutRecord:
         return self._registers[self._time_of[task]]
 
     def has_passed(self, task: int) -> bool:
-        """Whether a source has brought everything before the cut."""
+        """True if a source has brought everything before the cut."""
         return self._registers[self._said[task] + 3] == self.attempt
 
     def last_us(self, task: int) -> int:
@@ -319,7 +319,7 @@ class CutRecord:
         self._registers[first] = attempt
 
     def is_alone(self, task: int) -> bool:
-        """Whether a source's tuples meet those of no other."""
+        """True if a source's tuples meet those of no other."""
         return (task,) in self._times
 
     def end(self, task: int, time_us: int) -> None:

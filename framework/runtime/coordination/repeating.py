@@ -28,7 +28,7 @@ class Repeating:
 
     @property
     def is_over(self) -> bool:
-        """Whether all have been made."""
+        """True if all have been made."""
         return not any(self._coming.values())
 
     def due(self, channels: Sequence[ChannelStatistics]) -> Mapping[str, Asked]:

@@ -102,7 +102,7 @@ class ScaleRecord:
         self._registers[self._handed[task]] = attempt
 
     def has_handed_over(self, task: int, attempt: int) -> bool:
-        """Whether a task has."""
+        """True if a task has."""
         # A later one, too: a task that was fast may be at the next before another has looked at this one.
         return self._registers[self._handed[task]] >= attempt
 
@@ -121,7 +121,7 @@ class ScaleRecord:
         return (name for name in self._proposed if self.proposed(name) != self.wanted(name))
 
     def has_taken_over(self, attempt: int) -> bool:
-        """Whether all tasks of those components have taken over in an attempt."""
+        """True if all tasks of those components have taken over in an attempt."""
         return all(
             self._registers[self._taken[task.id]] >= attempt
             for name in self.changing()
@@ -129,7 +129,7 @@ class ScaleRecord:
         )
 
     def is_divided_anew(self, attempt: int) -> bool:
-        """Whether all producers of their tuples are behind the cut of an attempt, in a run that commits."""
+        """True if all producers of their tuples are behind the cut of an attempt, in a run that commits."""
         return all(
             self._registers[self._divided[task]] >= attempt
             for name in self.changing()

@@ -36,7 +36,7 @@ class SourceCut:
         """That of the record when it was read last."""
         self._proposal = NO_PROPOSAL
         self._is_bound = False
-        """Whether nothing beyond the time of the proposal is to be brought for now."""
+        """True if nothing beyond the time of the proposal is to be brought for now."""
         self._stands_since_s: float | None = None
         self._quiet_turns = 0
         self._quiet_since_s = 0.0
@@ -52,7 +52,7 @@ class SourceCut:
 
     @property
     def has_news(self) -> bool:
-        """Whether the leader has said something that the task has not heard."""
+        """True if the leader has said something that the task has not heard."""
         return self._record is not None and self._record.word != self._word
 
     @property
@@ -67,7 +67,7 @@ class SourceCut:
 
     @property
     def is_alone(self) -> bool:
-        """Whether the task's tuples meet those of no other source."""
+        """True if the task's tuples meet those of no other source."""
         return self._record is not None and self._record.is_alone(self._task)
 
     def reached(self, behind: Position) -> Position:
@@ -105,7 +105,7 @@ class SourceCut:
 
     @property
     def saves(self) -> bool:
-        """Whether the task has to say where it is at the cut."""
+        """True if the task has to say where it is at the cut."""
         return self._is_bound and self._proposal.purpose is Purpose.CHECKPOINT
 
     @property
@@ -114,7 +114,7 @@ class SourceCut:
         return self._proposal.until_us if self._is_bound else NO_LIMIT
 
     def stands(self, now_s: float) -> bool:
-        """Whether the task, which has nothing to bring, may wait for a decision only.
+        """True if the task, which has nothing to bring, may wait for a decision only.
 
         Args:
             now_s: monotonic time in seconds.
@@ -163,7 +163,7 @@ class SourceCut:
         return is_bound and not self._record.has_passed(self._task)
 
     def _may_pass_early(self, last: Position, behind: Position) -> bool:
-        """Whether the cut may be where the task stands; arguments as of `passed`."""
+        """True if the cut may be where the task stands; arguments as of `passed`."""
         # Consumers may have rows that a process before this one has brought, and this one has not as yet.
         return last < behind and behind >= self._floor and self.is_alone
 

@@ -51,23 +51,23 @@ class StopSignal:
         self._asleep.acquire()
         self._listeners: list[Callable[[], None]] = []
         self.active = True
-        """Whether spouts are asked for tuples. Tuples that they have emitted are processed in any case."""
+        """True if spouts are asked for tuples. Tuples that they have emitted are processed in any case."""
         self.aborted = False
-        """Whether everything is to stop without draining, because some part of the run has failed."""
+        """True if everything is to stop without draining, because some part of the run has failed."""
         self.reason: StopReason | None = None
         """The reason for which the run was asked to end; None if it was not."""
         self.at_s: float | None = None
         """Monotonic time in seconds at which the run was asked to end; None if it was not."""
         self.suspends = False
-        """Whether the run is suspended where others drain, as it is to be resumed."""
+        """True if the run is suspended where others drain, as it is to be resumed."""
         self.wants_suspension = False
-        """Whether it was asked to end, and is to be suspended for that."""
+        """True if it was asked to end, and is to be suspended for that."""
         self._later: StopReason | None = None
         """What the run was asked for after it had failed."""
         self._signalled = False
-        """Whether a signal has asked for the end."""
+        """True if a signal has asked for the end."""
         self._breaks_off = False
-        """Whether the main thread is in a block that a signal ends at once."""
+        """True if the main thread is in a block that a signal ends at once."""
 
     def suspend_for_ends(self) -> None:
         """From now on, suspend the run for whatever makes others drain, as it is to be resumed."""
@@ -75,7 +75,7 @@ class StopSignal:
 
     @property
     def requested(self) -> bool:
-        """Whether the run was asked to end."""
+        """True if the run was asked to end."""
         return self.reason is not None
 
     def request(self, reason: StopReason) -> None:
@@ -188,7 +188,7 @@ class DrainDeadline:
         self._drain_s = drain_s
 
     def is_past(self, now_s: float, grace_s: float = 0.0, began_s: float = 0.0) -> bool:
-        """Whether the time to drain is over; False as long as the run was not asked to end.
+        """True if the time to drain is over; False as long as the run was not asked to end.
 
         A run that has failed is not drained, so its time is over as soon as it was aborted. A run that is
         suspended takes its time, as what was not processed would be lost.

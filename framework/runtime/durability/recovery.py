@@ -52,7 +52,7 @@ class Repeat:
 
     @property
     def is_slice(self) -> bool:
-        """Whether there was anything that was cut off."""
+        """True if there was anything that was cut off."""
         return bool(self.taken or self.left_out)
 
 
@@ -218,16 +218,16 @@ class Commits:
         self._noted: dict[str, bytes] = {}
         """The pickled note of each part, as of the last commit."""
         self.is_due = False
-        """Whether something was brought in a turn that is over, and not committed as yet."""
+        """True if something was brought in a turn that is over, and not committed as yet."""
         self.has_begun = notes.get(_BEGUN) is not None
-        """Whether the task has committed anything, in this process or in one that has died."""
+        """True if the task has committed anything, in this process or in one that has died."""
 
     def make_due(self) -> None:
         """A turn is over in which something was brought: it is to be committed once it is in channels."""
         self.is_due = True
 
     def take_due(self) -> bool:
-        """Whether anything was brought since the last call that is to be committed."""
+        """True if anything was brought since the last call that is to be committed."""
         is_due, self.is_due = self.is_due, False
         return is_due
 

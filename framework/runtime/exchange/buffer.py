@@ -104,10 +104,10 @@ class EmitBuffer:
         self._room = threading.Condition()
         self._waiting_threads = 0
         self.appending = False
-        """Whether a row is being appended; a finalizer that emits meanwhile must not empty the buffer."""
+        """True if a row is being appended; a finalizer that emits meanwhile must not empty the buffer."""
         self._closed = False
         self._mutable = False
-        """Whether a row in the outbox may hold a value that a consumer can change."""
+        """True if a row in the outbox may hold a value that a consumer can change."""
         self._stamps: dict[int, int] = {}
         self._named: dict[int, list[int]] = {port.tag: [] for port in ports if port.stream.direct}
         """For each direct stream the receiving tasks that were named for the rows that wait."""
@@ -118,10 +118,10 @@ class EmitBuffer:
         self._in_segments = 0
         """Tuples in the segments; kept, as the length is asked for at every look at the task."""
         self.has_more = False
-        """Whether `take` has left something that was there when it was called."""
+        """True if `take` has left something that was there when it was called."""
         self.limit = limit
         self.is_mute = not ports
-        """Whether the component declares no stream, so that nothing ever waits here."""
+        """True if the component declares no stream, so that nothing ever waits here."""
         self._arities = {port.tag: _arity(port, checked) for port in ports}
         self.outbox = Outbox(
             tuple(map(self._declared, ports)),
@@ -140,12 +140,12 @@ class EmitBuffer:
 
     @property
     def has_any(self) -> bool:
-        """Whether any row or column waits."""
+        """True if any row or column waits."""
         return len(self.outbox) > 0 or len(self.segments) > 0
 
     @property
     def has_changed(self) -> bool:
-        """Whether a component has emitted anything since the last call of `take`."""
+        """True if a component has emitted anything since the last call of `take`."""
         return self.has_any or self.outbox.discarded + self._unused != self._discarded
 
     def watch(self, call: Callable[[], None], *, always: bool) -> None:
@@ -159,7 +159,7 @@ class EmitBuffer:
 
     @property
     def is_mine(self) -> bool:
-        """Whether the caller is the task's own thread."""
+        """True if the caller is the task's own thread."""
         return threading.get_ident() == self._thread
 
     def append(self, port: Port, row: Row, task: int | None, stamp: int | None, note: object) -> None:

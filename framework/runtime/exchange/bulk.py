@@ -31,7 +31,7 @@ class Marks:
     """
 
     open = False
-    """Whether the last of them is still in process; outputs of such a one are not in the buffer yet."""
+    """True if the last of them is still in process; outputs of such a one are not in the buffer yet."""
 
     def __init__(self) -> None:
         self._fanout: Fanout | None = None
@@ -74,7 +74,7 @@ class BulkEmits:
 
     @property
     def is_open(self) -> bool:
-        """Whether rows are in process, so that each output has to say which of them it belongs to."""
+        """True if rows are in process, so that each output has to say which of them it belongs to."""
         return self._count is not None
 
     def begin(self, count: int, made: Sequence[Any] = (), lease: Lease | None = None) -> None:
@@ -90,7 +90,7 @@ class BulkEmits:
         self._lease = lease
 
     def has_made(self, batch: Any) -> bool:
-        """Whether a batch was made of the rows in process, so that nobody can write to its memory."""
+        """True if a batch was made of the rows in process, so that nobody can write to its memory."""
         return any(batch is made for made in self._made)
 
     def add(self, port: Port, rows: Sequence[Any], of: Any, ends: Sequence[int] | None) -> None:

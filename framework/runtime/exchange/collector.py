@@ -98,7 +98,7 @@ class TaskCollector:
 
     @property
     def tells_receivers(self) -> bool:
-        """Whether an emit can say which tasks receive it."""
+        """True if an emit can say which tasks receive it."""
         return not self._rules.holds_back
 
     @property
@@ -189,7 +189,7 @@ class TaskCollector:
         self.unanswered.answer(tup)
 
     def _is_first(self, tup: Any, verb: str) -> bool:
-        """Whether an answer is the first to a tuple, where none are tracked; to a tick none is."""
+        """True if an answer is the first to a tuple, where none are tracked; to a tick none is."""
         if (tup_id := id_of(tup)).startswith(TICK_ID):
             return False
         if self.unanswered.knows_all and not self.unanswered.may_be_open(tup_id):
@@ -216,7 +216,7 @@ class TaskCollector:
             self._reported = None
 
     def is_reported(self, exception_name: str) -> bool:
-        """Whether an exception of that class has been reported, about which the component is being told."""
+        """True if an exception of that class has been reported, about which the component is being told."""
         return type(self._reported).__name__ == exception_name
 
     def report_error(self, exception: BaseException, tup: Any, during: str | None = None) -> None:
@@ -246,7 +246,7 @@ class TaskCollector:
         del self.output, self.bulk
 
     def is_taken(self, stream: str | None) -> bool:
-        """Whether anybody subscribes to a stream, or records it."""
+        """True if anybody subscribes to a stream, or records it."""
         port = self._ports.get(DEFAULT_STREAM if stream is None else stream)
         return port is not None and port.is_used
 
@@ -504,11 +504,11 @@ class EmitRules:
     limit: int = SPILL_AT
     """Rows in the buffer at which the task sends them off in the middle of a callback."""
     undeclared_is_error: bool = False
-    """Whether the emit of a component without declared streams is refused; otherwise a warning is logged."""
+    """True if the emit of a component without declared streams is refused; otherwise a warning is logged."""
     strict: bool = False
     """For a bolt: whether a second answer to a tuple, or an anchor that is not open, is an error."""
     checked: bool = False
-    """Whether every emit is handled by Python code, and none in C."""
+    """True if every emit is handled by Python code, and none in C."""
     tracks: bool = False
     """For a spout: whether tuples that it emits with an id are tracked."""
     time: TimeMode = TimeMode.LOGICAL

@@ -134,7 +134,7 @@ class Destination:
 
     @property
     def is_tagged(self) -> bool:
-        """Whether the tuples belong to several streams."""
+        """True if the tuples belong to several streams."""
         return self._tags is not None
 
     def waiting_untracked(self) -> int:

@@ -34,7 +34,7 @@ class Edge(ABC):
     """Divides the tuples of one subscription among the tasks of its consumer."""
 
     copies: bool = False
-    """Whether one tuple may go to several tasks."""
+    """True if one tuple may go to several tasks."""
     may_refuse: bool = False
     """True if it may be that no task can be chosen for a tuple."""
 

@@ -97,7 +97,7 @@ class BoltInput:
 
     @property
     def is_cyclic(self) -> bool:
-        """Whether tuples come back to the task through a cycle."""
+        """True if tuples come back to the task through a cycle."""
         return bool(self.feedback)
 
     def end_cycle(self) -> None:
@@ -106,7 +106,7 @@ class BoltInput:
 
     @property
     def has_producers(self) -> bool:
-        """Whether any task sends tuples to this one; otherwise it receives only ticks."""
+        """True if any task sends tuples to this one; otherwise it receives only ticks."""
         return any(source.streams for inlet in (self.channel, *self.feedback) for source in inlet.sources)
 
     def by_level(self, pieces: list[Piece]) -> Iterator[tuple[Level, list[Piece]]]:
@@ -121,7 +121,7 @@ class BoltInput:
 
     @property
     def waits(self) -> bool:
-        """Whether there is input that cannot be processed yet."""
+        """True if there is input that cannot be processed yet."""
         return self.channel.reader.waiting_tuples() > 0
 
     def last_ts(self) -> int:

@@ -34,17 +34,17 @@ class Port:
     stream: Stream
     edges: list[Edge] = field(default_factory=list)
     kept: bool = False
-    """Whether tuples are kept although nobody subscribes to the stream, because they are recorded."""
+    """True if tuples are kept although nobody subscribes to the stream, because they are recorded."""
     form: TypedForm | None = None
     """Makes values fit a typed stream's schema; None for a stream that carries any values."""
     counts: StreamCounters = field(default_factory=StreamCounters)
     """Counts the tuples of the stream."""
     subscribed: bool = False
-    """Whether a component of the topology receives the stream, and not only what watches or records it."""
+    """True if a component of the topology receives the stream, and not only what watches or records it."""
 
     @property
     def is_used(self) -> bool:
-        """Whether tuples of the stream go anywhere; otherwise they can be dropped at their emit."""
+        """True if tuples of the stream go anywhere; otherwise they can be dropped at their emit."""
         return self.kept or bool(self.edges)
 
     def reaches(self, task: int) -> bool:
@@ -142,7 +142,7 @@ class Output:
 
     @property
     def is_used(self) -> bool:
-        """Whether tuples of any stream go anywhere."""
+        """True if tuples of any stream go anywhere."""
         return bool(self.destinations) or any(port.kept for port in self.ports)
 
     @property
@@ -152,7 +152,7 @@ class Output:
 
     @property
     def counts_routing(self) -> bool:
-        """Whether any of its edges goes by counts, which `save_routing` tells."""
+        """True if any of its edges goes by counts, which `save_routing` tells."""
         return any(True for _ in self._counting())
 
     def scale(self) -> None:
@@ -162,7 +162,7 @@ class Output:
 
     @property
     def may_divide_anew(self) -> bool:
-        """Whether edges may divide tuples anew at the cut of a reconfiguration."""
+        """True if edges may divide tuples anew at the cut of a reconfiguration."""
         return self._switch is not None
 
     def committed(self, published: Position) -> None:
@@ -182,7 +182,7 @@ class Output:
 
     @property
     def is_scalable(self) -> bool:
-        """Whether the number of tasks of a consumer may change."""
+        """True if the number of tasks of a consumer may change."""
         return bool(self._scalable)
 
     def _counting(self) -> Iterator[tuple[str, CountingRouter]]:

@@ -55,7 +55,7 @@ class SortedInPython:
     """
 
     carries_tracked = True
-    """Whether tracked tuples may come: nobody says that none do."""
+    """True if tracked tuples may come: nobody says that none do."""
 
     def __init__(self, readers: Sequence[Reader], room: int) -> None:
         self._readers = tuple(readers)
@@ -66,7 +66,7 @@ class SortedInPython:
         """How many of those have been passed on."""
         self._last = _Delivered()
         self._is_mutable = False
-        """Whether a value can be changed by a consumer."""
+        """True if a value can be changed by a consumer."""
         self._sort = MergeSort(len(readers), self._last.add)
 
     # -- what a task takes
@@ -162,7 +162,7 @@ class SortedInPython:
         return self.ready(), watermark, max(reader.until_ts() for reader in self._readers)
 
     def ready(self) -> bool:
-        """Whether anything has arrived that can be sorted in, or can go."""
+        """True if anything has arrived that can be sorted in, or can go."""
         if self._sort.is_ready:
             return True
         waiting = self._sort.waiting
@@ -175,7 +175,7 @@ class SortedInPython:
         return Position(*self._sort.next)
 
     def drained(self) -> bool:
-        """Whether all sources were closed and everything was delivered."""
+        """True if all sources were closed and everything was delivered."""
         return not self.waiting_tuples() and all(reader.drained() for reader in self._readers)
 
     def holding_source(self) -> int | None:
@@ -273,7 +273,7 @@ class MergeSort:
 
     @property
     def is_ready(self) -> bool:
-        """Whether a tuple can go."""
+        """True if a tuple can go."""
         return bool(self._heads) and self._heads[0] < self._limit
 
     @property

@@ -65,7 +65,7 @@ def ending_in_time(stop: StopSignal, deadline: DrainDeadline, executor: Executor
 
 
 def _waits_for_input(current: Task | None, stopped_at_s: float | None, frame: FrameType | None) -> bool:
-    """Whether the current callback belongs to a spout that waits for input, and can be interrupted safely."""
+    """True if the current callback belongs to a spout that waits for input, and can be interrupted safely."""
     if stopped_at_s is None or not isinstance(current, SourceTask):
         return False
     if current.slot.presence.is_left:  # another thread has ended the task already

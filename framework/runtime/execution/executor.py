@@ -65,7 +65,7 @@ class Executor:
         self.calls = 0
         """The number of callbacks so far, by which another thread can tell one callback from the next."""
         self.undrained = False
-        """Whether a drain was given up before everything had been processed."""
+        """True if a drain was given up before everything had been processed."""
         self.turns = 0
         """Turns that found a runnable task."""
         self._cpu = CpuTimes()
@@ -80,9 +80,9 @@ class Executor:
         self._rules = rules
         self._stop = stop
         self._active = False
-        """Whether the spouts have been activated, and not deactivated since."""
+        """True if the spouts have been activated, and not deactivated since."""
         self._draining = False
-        """Whether the tasks have been told that the run is to drain."""
+        """True if the tasks have been told that the run is to drain."""
         self._fed_by_others = tuple(fed_by_others)
         self._in_callbacks: list[Task] = []
         """The tasks whose callbacks are on the stack."""
@@ -158,7 +158,7 @@ class Executor:
         return True
 
     def _changes_nothing(self, source: Task) -> bool:
-        """Whether a source that was the only runnable task has had nothing, so that none is runnable now.
+        """True if a source that was the only runnable task has had nothing, so that none is runnable now.
 
         A look at all tasks would find that out, too, for a third of what it costs to ask an idle spout.
         """
@@ -245,7 +245,7 @@ class Executor:
         return "is between two turns" if current is task else "waits for input"
 
     def in_callback(self) -> bool:
-        """Whether a component is being called right now."""
+        """True if a component is being called right now."""
         return self.current is not None
 
     def cut_off(self, callback: str | None) -> None:
@@ -322,7 +322,7 @@ class Executor:
         return longest_s
 
     def _given_up(self) -> bool:
-        """Whether the run ends without draining: it was aborted, or the drain has taken too long."""
+        """True if the run ends without draining: it was aborted, or the drain has taken too long."""
         started, timeout_s = self._stop.at_s, self._rules.drain_timeout_s
         if started is None:
             return self.undrained
@@ -444,11 +444,11 @@ class Cycles:
         self.exist = bool(self._heads)
         """Whether there are any."""
         self._went_round = False
-        """Whether heartbeats were sent round since a task last ran."""
+        """True if heartbeats were sent round since a task last ran."""
 
     @property
     def are_ending(self) -> bool:
-        """Whether a cycle has not ended although no more input comes from outside it."""
+        """True if a cycle has not ended although no more input comes from outside it."""
         return any(head.progress >= Progress.QUIET and not head.is_finished for head in self._heads)
 
     def something_happened(self) -> None:

@@ -49,7 +49,7 @@ class HeartbeatRequests:
             bell.ring()
 
     def have_come(self) -> bool:
-        """Whether anybody has asked since the last call."""
+        """True if anybody has asked since the last call."""
         before, self._seen = self._seen, self._requests.ticket()
         return self._seen != before
 
@@ -97,7 +97,7 @@ class LiveTime:
 
     @property
     def passes_by_itself(self) -> bool:
-        """Whether a spout sends heartbeats although nobody asks: `look_after_rest` is to be called often."""
+        """True if a spout sends heartbeats although nobody asks: `look_after_rest` is to be called often."""
         return any(spout.passes_time for spout in self._spouts)
 
     def something_moved(self) -> None:

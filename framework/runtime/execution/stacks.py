@@ -27,7 +27,7 @@ class Stack:
     text: str
     """The frames as text, in the form of a traceback."""
     in_debugger: bool
-    """Whether somebody looks at it with a debugger."""
+    """True if somebody looks at it with a debugger."""
 
 
 def stack_of(thread: int, below: CodeType) -> Stack | None:
@@ -62,7 +62,7 @@ def callback_of(thread: int, below: CodeType) -> str:
 
 
 def _is_of_a_layer(frame: FrameType) -> bool:
-    """Whether a frame belongs to the framework, or to the communication layer below it."""
+    """True if a frame belongs to the framework, or to the communication layer below it."""
     return is_ours(frame) or str(frame.f_globals.get("__name__")).startswith("viper.")
 
 
@@ -79,7 +79,7 @@ def callback_at(innermost: FrameType | None, below: CodeType) -> str | None:
 
 
 def is_in_users_code(innermost: FrameType | None, callers: str) -> bool:
-    """Whether a frame belongs to a component's code, or to a library that the component has called.
+    """True if a frame belongs to a component's code, or to a library that the component has called.
 
     An exception that is raised there leaves nothing of the framework half done, because the component might
     have raised it, too.
@@ -95,7 +95,7 @@ def is_in_users_code(innermost: FrameType | None, callers: str) -> bool:
 
 
 def _is_of_the_runtime(frame: FrameType) -> bool:
-    """Whether a frame belongs to the framework, but not to the components' base classes.
+    """True if a frame belongs to the framework, but not to the components' base classes.
 
     Those only call the user's code.
     """

@@ -197,14 +197,14 @@ def _seen(executor: Executor, task: Task, now: float) -> _Call:
 
 
 def _is_unchanged(call: _Call, executor: Executor, now: float) -> bool:
-    """Whether an executor is still in a callback that has made no progress since it was seen."""
+    """True if an executor is still in a callback that has made no progress since it was seen."""
     task = executor.current
     seen = _seen(executor, task, now) if task is not None else None
     return seen is not None and _is_same(call, seen) and call.done == seen.done
 
 
 def _is_same(before: _Call | None, call: _Call | None) -> bool:
-    """Whether two looks have seen the same callback."""
+    """True if two looks have seen the same callback."""
     return (
         before is not None and call is not None and ((before.task, before.which) == (call.task, call.which))
     )

@@ -33,12 +33,12 @@ class Limits:
 
     @property
     def has_duration(self) -> bool:
-        """Whether the run drains after a time."""
+        """True if the run drains after a time."""
         return self._duration_s is not None
 
     @property
     def has_begun(self) -> bool:
-        """Whether the spouts were activated."""
+        """True if the spouts were activated."""
         return self._began_s is not None
 
     def begin(self, now_s: float) -> None:

@@ -54,9 +54,9 @@ class Moment:
     elapsed_s: float
     """Seconds since the spouts were activated."""
     active: bool
-    """Whether the spouts are asked for tuples."""
+    """True if the spouts are asked for tuples."""
     draining: bool
-    """Whether the run was asked to end."""
+    """True if the run was asked to end."""
     limits: Limits
     run: str = ""
     """Names the run among all on this machine."""

@@ -25,7 +25,7 @@ class DescribedComponent:
     tasks: int
     """How many it has, those that stand by included."""
     scalable: bool
-    """Whether the number of those that get tuples may change, from 1 to `tasks`."""
+    """True if the number of those that get tuples may change, from 1 to `tasks`."""
     conf: Mapping[str, Any]
     """Its own configuration: what differs from that of the topology."""
 
@@ -40,7 +40,7 @@ class DescribedStream:
     grouping: str
     """In short, e.g. ``fields(word)``."""
     feedback: bool
-    """Whether it closes a cycle."""
+    """True if it closes a cycle."""
 
 
 @dataclass(frozen=True, slots=True)

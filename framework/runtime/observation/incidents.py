@@ -22,7 +22,7 @@ class Incident:
     """Untracked tuples that its tasks had taken and not finished, or that waited for them in its memory; a
     tuple that several tasks got is counted for each."""
     restarted: bool
-    """Whether another process has taken its place."""
+    """True if another process has taken its place."""
     state_lost: Sequence[str]
     """Components with a task there that had not ended, is not declared stateless, and declares no state: what
     it remembered is gone. Declared state is as it was after the last slice."""

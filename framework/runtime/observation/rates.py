@@ -180,7 +180,7 @@ class Bottleneck:
     """``spout`` or ``bolt``."""
     capacity: float
     waits: bool
-    """Whether it waits for most of that time, and does not compute."""
+    """True if it waits for most of that time, and does not compute."""
     blocked: str = ""
     """A spout that is blocked nearly all the time, where the capacity alone would not name the component."""
 

@@ -96,9 +96,9 @@ class RunSnapshot:
     at_s: float
     """The moment of the snapshot, as monotonic time in seconds."""
     active: bool
-    """Whether the spouts are asked for tuples."""
+    """True if the spouts are asked for tuples."""
     draining: bool
-    """Whether the run was asked to end."""
+    """True if the run was asked to end."""
     share: float | None
     """How much of it is over, from 0 to 1; None where nobody knows."""
     deaths: int

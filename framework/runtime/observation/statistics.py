@@ -284,7 +284,7 @@ class WorkerReport:
     """Of the sinks that have a result, by task."""
     executors: Sequence[ExecutorStatistics]
     drained: bool
-    """Whether everything that came to its tasks has been processed."""
+    """True if everything that came to its tasks has been processed."""
 
 
 @dataclass(frozen=True, slots=True)

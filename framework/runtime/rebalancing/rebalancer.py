@@ -40,7 +40,7 @@ class Move:
     least: float
     """The lower end of the interval around that."""
     is_back: bool = False
-    """Whether it undoes the last one, which has made the run slower."""
+    """True if it undoes the last one, which has made the run slower."""
 
     def __str__(self) -> str:
         how = "it was" if self.is_back else "predicted"

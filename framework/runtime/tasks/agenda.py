@@ -36,14 +36,14 @@ class Frontier(NamedTuple):
     """The event time that has come, in microseconds. A position does not say it behind all input of the
     sources, nor at a cut that is further on."""
     is_over: bool
-    """Whether no input at all will come."""
+    """True if no input at all will come."""
 
 
 class AgendaClient:
     """Something that is due at positions, or at times of the wall clock. By default nothing ever is."""
 
     def is_due_before(self, position: Position) -> bool:
-        """Whether an entry stands before an input at a position. What holds for one holds for later ones."""
+        """True if an entry stands before an input at a position. What holds for one holds for later ones."""
         return False
 
     def take_before(self, position: Position) -> Iterator[Entry]:
@@ -104,7 +104,7 @@ class Agenda:
         return Agenda((*self._clients, client))
 
     def is_due_before(self, position: Position) -> bool:
-        """Whether an entry stands before an input at a position."""
+        """True if an entry stands before an input at a position."""
         return any(client.is_due_before(position) for client in self._clients)
 
     def take_before(self, position: Position) -> Iterator[Entry]:
@@ -189,7 +189,7 @@ class EventTimeTicks(AgendaClient):
         self._last_time_us = last_time_us
 
     def is_due_before(self, position: Position) -> bool:
-        """Whether a tick stands before an input at a position."""
+        """True if a tick stands before an input at a position."""
         boundary = self._ticks.next_boundary()
         return boundary is None or self._due_before(position) >= boundary
 
@@ -259,7 +259,7 @@ class RecordedTicks(AgendaClient):
         self._fire = fire
 
     def is_due_before(self, position: Position) -> bool:
-        """Whether an entry stands before an input at a position."""
+        """True if an entry stands before an input at a position."""
         return self._ticks.next is not None and self._ticks.next.is_before(position)
 
     def take_before(self, position: Position) -> Iterator[Entry]:
@@ -366,7 +366,7 @@ class LastEntries(AgendaClient):
         self._published = published
         self._were_due = False
         self._input_since = False
-        """Whether inputs have been processed since they were."""
+        """True if inputs have been processed since they were."""
 
     def input_passed(self, position: Position) -> None:
         """What is processed behind the last entries makes them due once more at the end."""

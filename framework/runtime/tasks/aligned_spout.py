@@ -61,9 +61,9 @@ class AlignedSpout:
         checkpoints: TaskCheckpoints,
     ) -> None:
         self.may_be_asked = cut is not None
-        """Whether the sources may have to agree."""
+        """True if the sources may have to agree."""
         self.is_suspended = False
-        """Whether the run ends where the task is, and another one goes on."""
+        """True if the run ends where the task is, and another one goes on."""
         self._cut = cut or SourceCut()
         self._emitter = emitter
         self._assigner = assigner
@@ -91,27 +91,27 @@ class AlignedSpout:
 
     @property
     def has_news(self) -> bool:
-        """Whether the leader of the run has said something that the task has not heard."""
+        """True if the leader of the run has said something that the task has not heard."""
         return self.may_be_asked and self._cut.has_news and not self._has_ended
 
     @property
     def is_asked(self) -> bool:
-        """Whether the task brings nothing behind some time for now."""
+        """True if the task brings nothing behind some time for now."""
         return self._cut.until_us != NO_LIMIT and not self._has_ended
 
     @property
     def must_hear_decision(self) -> bool:
-        """Whether the task does not even end, should the run drain, before it has heard what was decided."""
+        """True if the task does not even end, should the run drain, before it has heard what was decided."""
         return self._cut.must_hear_decision and not self._has_ended
 
     @property
     def is_there(self) -> bool:
-        """Whether the task waits for the end of a run that is suspended, behind all that it is to bring."""
+        """True if the task waits for the end of a run that is suspended, behind all that it is to bring."""
         return self._saved is not None
 
     @property
     def keeps_from_end(self) -> bool:
-        """Whether the task does not end although the spout has, as the run may end before."""
+        """True if the task does not end although the spout has, as the run may end before."""
         return (self._cut.suspends or self._cut.must_hear_decision) and not self._has_ended
 
     def suspend(self) -> None:
@@ -142,7 +142,7 @@ class AlignedSpout:
             self._assigner.open(until_us)  # what is held for one time may be due before another
 
     def wants_rows(self) -> bool:
-        """Whether the spout is to be asked; says how far the task is, where that is wanted."""
+        """True if the spout is to be asked; says how far the task is, where that is wanted."""
         if self.may_be_asked:
             self.answer()
         if not self.is_asked:
@@ -154,7 +154,7 @@ class AlignedSpout:
 
     @property
     def is_asked_singly(self) -> bool:
-        """Whether it matters with which call the spout passes the time that is wanted.
+        """True if it matters with which call the spout passes the time that is wanted.
 
         A source that meets no other one is cut wherever it is. What one puts in order goes with its offset
         anyway, and it passes a time long after it has emitted something later.

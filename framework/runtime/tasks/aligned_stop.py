@@ -90,7 +90,7 @@ class AlignedStop:
 
     @property
     def asked(self) -> bool:
-        """Whether the run is to drain."""
+        """True if the run is to drain."""
         return self._asked_s is not None
 
     @property
@@ -124,7 +124,7 @@ class AlignedStop:
         self._quiet_turns += 1
 
     def is_there(self, next_us: int, now_s: float) -> bool:
-        """Whether it stops here.
+        """True if it stops here.
 
         Args:
             next_us: no row that may still come is earlier than this event time.

@@ -224,9 +224,9 @@ class Answering:
         self._acker = acker
         self._counters = counters
         self._is_tracked = False
-        """Whether any of the tuples in process is tracked."""
+        """True if any of the tuples in process is tracked."""
         self._is_automatic = True
-        """Whether they are acked when the component has processed them."""
+        """True if they are acked when the component has processed them."""
 
     def begin(self, positions: Positions, *, may_be_tracked: bool) -> None:
         """Tuples at these positions are processed next.

@@ -39,11 +39,11 @@ class DueBy:
     """What makes things due in a run."""
 
     event_time: bool
-    """Whether ticks follow event time, and not the wall clock."""
+    """True if ticks follow event time, and not the wall clock."""
     recorded: ReplayTicks | None
     """What was due by the wall clock in a run that this one repeats; None in a run that repeats none."""
     sources_wait: bool
-    """Whether sources may wait for answers when they have brought all, so that the last entries cannot wait
+    """True if sources may wait for answers when they have brought all, so that the last entries cannot wait
     for the end of the sources in turn."""
     tick_path: int
     """The upper word of the path at which ticks by event time stand."""
@@ -158,7 +158,7 @@ class GroupDues(AgendaClient):
         """No window ends at or before an input below this time; None where that is not known."""
 
     def is_due_before(self, position: Position) -> bool:
-        """Whether a window may end before an input at a position."""
+        """True if a window may end before an input at a position."""
         return self._bound_us is None or position.ts >= self._bound_us
 
     def take_before(self, position: Position) -> Iterator[Entry]:
@@ -234,7 +234,7 @@ class WindowEnds(AgendaClient):
         """No window fires before an input up to this time; None where that is not known."""
 
     def is_due_before(self, position: Position) -> bool:
-        """Whether a window may end before an input at a position."""
+        """True if a window may end before an input at a position."""
         return self._bound_us is None or position.ts > self._bound_us
 
     def take_before(self, position: Position) -> Iterator[Entry]:

@@ -23,7 +23,7 @@ class Marks(Protocol):
 
     @property
     def open(self) -> bool:
-        """Whether the last tuple of the marks is still in process."""
+        """True if the last tuple of the marks is still in process."""
 
     def cut(self) -> Fanout | bytes:
         """How many rows each tuple since the last call has had; or for each the number of rows after it, all
@@ -36,7 +36,7 @@ class Beside(NamedTuple):
     at: Position | None
     """None for the frontier."""
     is_ahead: bool
-    """Whether that lies before inputs that have been processed."""
+    """True if that lies before inputs that have been processed."""
     level: Level | None = None
     """Where outputs are marked; None for the level of all that belongs to no input."""
 
@@ -70,7 +70,7 @@ class BoltAssigner:
         self.unplanned = 0
         """Outputs that belong to no input, and to no tick at a position either."""
         self.has_more = False
-        """Whether `take` has left something that was emitted before it was called."""
+        """True if `take` has left something that was emitted before it was called."""
         self._buffer = buffer
         self._marks = marks
         self._acker = acker
@@ -82,7 +82,7 @@ class BoltAssigner:
         self._pending_acks: PendingAcks | None = None
         """Acks that take effect when what was emitted before them has been counted."""
         self._is_tracking = False
-        """Whether any input in process is tracked."""
+        """True if any input in process is tracked."""
         self._inheriting: Positions | None = None
         """Tracked input whose outputs do not stand below it, and so do not inherit its trees by position."""
         self._first_inheriting = 0
@@ -99,7 +99,7 @@ class BoltAssigner:
 
     @property
     def has_output(self) -> bool:
-        """Whether something was emitted, or an ack given, that `take` has not been called for yet."""
+        """True if something was emitted, or an ack given, that `take` has not been called for yet."""
         buffer, acker = self._buffer, self._acker
         # Every look at the task asks for it, so nothing is called that would say it in fewer words.
         return bool(buffer.outbox or buffer.segments or (acker is not None and acker.waiting))

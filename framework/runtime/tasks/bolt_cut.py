@@ -54,7 +54,7 @@ class BoltCut:
         self._place: Position | None = None
         """Where the cut is; None for none that the task has to come to."""
         self.is_there = False
-        """Whether the task stands at the cut."""
+        """True if the task stands at the cut."""
         self.stands_at = LEAST
         """Where the last cut was that the task has stood at."""
         self.stands_since_s = 0.0
@@ -98,7 +98,7 @@ class BoltCut:
 
     @property
     def _is_concerned(self) -> bool:
-        """Whether the task has to come to the cut that was decided."""
+        """True if the task has to come to the cut that was decided."""
         attempt, state, _, _, purpose = self._proposal
         is_ahead = state is CutState.DECIDED and attempt != self.passed
         return is_ahead and (
@@ -106,12 +106,12 @@ class BoltCut:
         )
 
     def has_come_to(self, frontier: Position) -> bool:
-        """Whether all input below the cut has come, as none will come below a position."""
+        """True if all input below the cut has come, as none will come below a position."""
         self.look()
         return self.is_due_before(frontier)
 
     def is_due_before(self, position: Position) -> bool:
-        """Whether the cut is at or before a position."""
+        """True if the cut is at or before a position."""
         return self._place is not None and position >= self._place
 
     def count_below(self, positions: Positions) -> int:
@@ -193,11 +193,11 @@ class HandOver:
         self._groups = range(0)
         """What it takes, with what it keeps."""
         self.goes_on = False
-        """Whether the task has handed over, and has not taken over what is its own now."""
+        """True if the task has handed over, and has not taken over what is its own now."""
 
     @property
     def changes(self) -> bool:
-        """Whether the component has other tasks behind the cut that is proposed, or decided."""
+        """True if the component has other tasks behind the cut that is proposed, or decided."""
         component = self._task.component
         return self._scales.proposed(component) != self._scales.wanted(component)
 
@@ -212,7 +212,7 @@ class HandOver:
 
     @property
     def can_take(self) -> bool:
-        """Whether all that the task gets has been handed over to it."""
+        """True if all that the task gets has been handed over to it."""
         if self._awaited:
             handed = self._scales.has_handed_over
             self._awaited = [sibling for sibling in self._awaited if not handed(sibling, self._attempt)]

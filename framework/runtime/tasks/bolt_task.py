@@ -120,12 +120,12 @@ class BoltTask(Task):
 
     @property
     def is_cyclic(self) -> bool:
-        """Whether tuples come back to the task through a cycle."""
+        """True if tuples come back to the task through a cycle."""
         return self._received.is_cyclic
 
     @property
     def is_paused(self) -> bool:
-        """Whether the task is in the middle of a turn, which goes on when there is room."""
+        """True if the task is in the middle of a turn, which goes on when there is room."""
         return self._steps is not None
 
     @property
@@ -136,7 +136,7 @@ class BoltTask(Task):
 
     @property
     def waits_with_input(self) -> bool:
-        """Whether there is input that cannot be processed yet."""
+        """True if there is input that cannot be processed yet."""
         return self._received.waits
 
     @property

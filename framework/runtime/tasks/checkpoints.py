@@ -116,7 +116,7 @@ class TaskCheckpoints:
         self._before: tuple[int, Together] | None = None
         """The snapshot that was written last, and the id of its checkpoint."""
         self._is_full = True
-        """Whether no snapshot of this process is in a checkpoint that exists."""
+        """True if no snapshot of this process is in a checkpoint that exists."""
 
     def restore(self, saved: Mapping[str, Any]) -> None:
         """The task goes on from what that of another run has saved."""

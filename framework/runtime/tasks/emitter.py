@@ -41,7 +41,7 @@ class Assigner(Protocol):
 
     @property
     def has_more(self) -> bool:
-        """Whether `take` has left something that was emitted before it was called."""
+        """True if `take` has left something that was emitted before it was called."""
 
     @property
     def current(self) -> Position:
@@ -69,7 +69,7 @@ class Signallable(Protocol):
     """Something that may have work to do once another has run."""
 
     is_signalled: bool
-    """Whether it knows that already."""
+    """True if it knows that already."""
 
     def signal(self) -> None:
         """Look for something to do."""
@@ -112,14 +112,14 @@ class Emitter:
         """What the task commits by what it has done; None where it commits nothing."""
         self.output = output
         self.blocked = False
-        """Whether something that was emitted waits for room."""
+        """True if something that was emitted waits for room."""
         self.published = LEAST
         """What the consumers know: nothing smaller will come."""
         self.is_laden = False
-        """Whether anything was placed that has not been handed over, in the middle of a callback perhaps, for
+        """True if anything was placed that has not been handed over, in the middle of a callback perhaps, for
         an emit that asked for its receivers."""
         self._discards = False
-        """Whether what is emitted goes nowhere."""
+        """True if what is emitted goes nowhere."""
         self._has_consumers = bool(output.destinations)
         self._context = context
         self._assigner = assigner
@@ -127,7 +127,7 @@ class Emitter:
         self.neighbours: tuple[Any, ...] = ()
         """Who may have something to do once the task has run, in the same executor."""
         self._is_busy = False
-        """Whether something is just being placed or handed over: a finalizer that the garbage collector
+        """True if something is just being placed or handed over: a finalizer that the garbage collector
         runs then may emit, but what it emits waits for the next time."""
         self._floor = LEAST
         """Nothing was to be emitted below this when the task began."""
@@ -174,7 +174,7 @@ class Emitter:
 
     @property
     def is_busy(self) -> bool:
-        """Whether something is just being placed or handed over."""
+        """True if something is just being placed or handed over."""
         return self._is_busy
 
     # -- placing
@@ -210,7 +210,7 @@ class Emitter:
         return receivers or []
 
     def has_delivered_many(self) -> bool:
-        """Whether `place_and_tell` has delivered so much that it had better be handed over."""
+        """True if `place_and_tell` has delivered so much that it had better be handed over."""
         is_many = self._delivered_at_once >= SPILL_AT
         if is_many:
             self._delivered_at_once = 0
@@ -272,7 +272,7 @@ class Emitter:
 
     @property
     def is_clear(self) -> bool:
-        """Whether `flush` would find nothing to do, as all that was placed has been handed over."""
+        """True if `flush` would find nothing to do, as all that was placed has been handed over."""
         return not (self.is_laden or self._is_busy)
 
     def flush(self) -> bool:

@@ -175,7 +175,7 @@ class Interludes:
             self._last_input = positions.last()
 
     def _is_ready(self, at: Position | None, kind: TickKind) -> bool:
-        """Whether there is a component that can be called; it may have raised, and come again after a pause.
+        """True if there is a component that can be called; it may have raised, and come again after a pause.
 
         What has its place in event time cannot wait for that pause, so the component is made anew at once.
         """

@@ -51,16 +51,16 @@ class Membership:
         self._others = tuple(others)
         self._names = tuple(names)
         self._has_told_all = True
-        """Whether none of what was gathered waits for room in the log."""
+        """True if none of what was gathered waits for room in the log."""
         self._come_to = LEAST
         self._repeats = False
-        """Whether a successor would repeat what is called back, until the task commits."""
+        """True if a successor would repeat what is called back, until the task commits."""
         self.waits_at: Position | None = None
         """Where the first tuple stands whose transactions wait for others to come there; None for none."""
 
     @property
     def is_keeper(self) -> bool:
-        """Whether the task saves the group's tables for checkpoints."""
+        """True if the task saves the group's tables for checkpoints."""
         return self._state.is_keeper
 
     def collect(self, positions: Positions, first: int, count: int) -> None:
@@ -143,12 +143,12 @@ class Membership:
 
     @property
     def may_go_on(self) -> bool:
-        """Whether a task that waits could go on now."""
+        """True if a task that waits could go on now."""
         self.evaluate()
         return self.ready() > 0
 
     def is_evaluated(self, position: Position) -> bool:
-        """Whether everything below a position has been evaluated."""
+        """True if everything below a position has been evaluated."""
         self.evaluate()
         return self._group.evaluated() >= position
 

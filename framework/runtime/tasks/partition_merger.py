@@ -41,7 +41,7 @@ class PartitionMerger:
         """The feeds that have not ended, whose rows are merged."""
         self._merge = Merge([])
         self._has_streams = False
-        """Whether the spout has several streams, so that each row says which one is its own."""
+        """True if the spout has several streams, so that each row says which one is its own."""
         self._late_of_ended: dict[int, int] = {}
         """Late rows of partitions that were at their end when the component that is here now began."""
         self._saturated = 0
@@ -49,7 +49,7 @@ class PartitionMerger:
         self._out, self._spare = Positions(), Positions()
         """Those of the next emission, and those of the last one."""
         self.is_exhausted = False
-        """Whether no partition has a row any more."""
+        """True if no partition has a row any more."""
 
     def open(
         self, spout: PartitionedSpout, numbers: Iterable[int], ports: Sequence[Port], floor: Position
@@ -114,12 +114,12 @@ class PartitionMerger:
 
     @property
     def has_partitions(self) -> bool:
-        """Whether there is any partition to read, at its end or not."""
+        """True if there is any partition to read, at its end or not."""
         return bool(self._feeds)
 
     @property
     def begins_anew(self) -> bool:
-        """Whether no partition was brought in part before."""
+        """True if no partition was brought in part before."""
         return not self._offsets
 
     @property
@@ -153,7 +153,7 @@ class PartitionMerger:
 
     @property
     def waits_for_rows(self) -> bool:
-        """Whether a partition had nothing for now when it was asked last."""
+        """True if a partition had nothing for now when it was asked last."""
         return any(feed.waits for feed in self._open_feeds)
 
     @property

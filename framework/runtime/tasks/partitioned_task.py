@@ -84,12 +84,12 @@ class PartitionedTask(SourceTask):
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing more will come of it."""
+        """True if nothing more will come of it."""
         return self._exhausted
 
     @property
     def passes_time(self) -> bool:
-        """Whether this is a paced replay, whose time makes ticks due although no row is."""
+        """True if this is a paced replay, whose time makes ticks due although no row is."""
         is_paced = self._pacer is not None and self.active and self._merger.has_partitions
         return is_paced and not self.is_finished
 

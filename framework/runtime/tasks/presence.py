@@ -19,9 +19,9 @@ class Presence:
     """The presence of a task whose callbacks do not block: its own thread is always there."""
 
     is_blocking = False
-    """Whether the task's thread may be away."""
+    """True if the task's thread may be away."""
     is_left = False
-    """Whether the task has been ended without its thread, which nobody waits for any more."""
+    """True if the task has been ended without its thread, which nobody waits for any more."""
 
     def away(self, call: Callable[..., T], *args: Any) -> T:
         """Call back into the component."""

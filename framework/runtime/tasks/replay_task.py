@@ -35,7 +35,7 @@ class ReplayTask(SourceTask):
 
     @property
     def has_ended(self) -> bool:
-        """Whether everything has been brought."""
+        """True if everything has been brought."""
         return self._source.exhausted
 
     def _begin(self) -> None:

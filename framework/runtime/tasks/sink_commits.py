@@ -40,9 +40,9 @@ class SinkCommits(AgendaClient):
         seconds: float,
     ) -> None:
         self._is_successor = False
-        """Whether the task goes on in the place of one whose process has died."""
+        """True if the task goes on in the place of one whose process has died."""
         self.waits_for_commit = False
-        """Whether nothing is applied before the task has committed all that is staged."""
+        """True if nothing is applied before the task has committed all that is staged."""
         self._due: Callable[[TransactionalSink], None] | None = None
         """What the sink does at the next commit of its task."""
         self._start_id: int | None = None

@@ -61,7 +61,7 @@ class ComponentSlot:
 
     @property
     def is_gone(self) -> bool:
-        """Whether the component has raised and waits to be made anew."""
+        """True if the component has raised and waits to be made anew."""
         return self.restart_at_s is not None
 
     @property

@@ -26,14 +26,14 @@ class SourceTask(Task):
         """
         super().__init__(context, slot, emitter)
         self.active = False
-        """Whether tuples are asked for."""
+        """True if tuples are asked for."""
         self._poll = poll
 
     # -- what an executor sees
 
     @property
     def brings_nothing(self) -> bool:
-        """Whether the source has ended, or only waits to hear what has become of what it has brought."""
+        """True if the source has ended, or only waits to hear what has become of what it has brought."""
         return self.is_finished
 
     @property
@@ -46,10 +46,10 @@ class SourceTask(Task):
     @property
     @abstractmethod
     def has_ended(self) -> bool:
-        """Whether nothing more will come of it."""
+        """True if nothing more will come of it."""
 
     def leaves_now(self, stopped_at_s: float) -> bool:
-        """Whether a callback that goes on emitting although the run is to stop has had its chance.
+        """True if a callback that goes on emitting although the run is to stop has had its chance.
 
         Args:
             stopped_at_s: monotonic time in seconds at which the stop was asked for.
@@ -57,7 +57,7 @@ class SourceTask(Task):
         return False
 
     def is_left_waiting(self, stopped_at_s: float) -> bool:
-        """Whether the component is being asked for tuples, and has not come back although the run is to stop.
+        """True if the component is being asked for tuples, and has not come back although the run is to stop.
 
         Args:
             stopped_at_s: as for `leaves_now`.
@@ -66,7 +66,7 @@ class SourceTask(Task):
 
     @property
     def passes_time(self) -> bool:
-        """Whether `pass_time` is to be called again and again, although nobody may have asked for it."""
+        """True if `pass_time` is to be called again and again, although nobody may have asked for it."""
         return False
 
     def pass_time(self) -> None:
@@ -81,11 +81,11 @@ class SourceTask(Task):
         return self._is_draining and self._ends_now(now_s)
 
     def _can_finish(self, now_s: float) -> bool:
-        """Whether a turn would bring the end nearer, at a monotonic time in seconds."""
+        """True if a turn would bring the end nearer, at a monotonic time in seconds."""
         return True
 
     def _has_work(self, now_s: float) -> bool:
-        """Whether the source may be asked for tuples now."""
+        """True if the source may be asked for tuples now."""
         return self.active and self._poll.is_due(now_s)
 
     def _ends_now(self, now_s: float) -> bool:
@@ -93,7 +93,7 @@ class SourceTask(Task):
         return ends_by_itself or (self._is_draining and self._stops(now_s))
 
     def _stops(self, now_s: float) -> bool:
-        """Whether the source ends at once, now that the run is to drain."""
+        """True if the source ends at once, now that the run is to drain."""
         return True
 
     def unblock(self) -> bool:
@@ -149,7 +149,7 @@ class PollTimer:
         """Monotonic time in seconds before which the source is left alone."""
 
     def is_due(self, now_s: float) -> bool:
-        """Whether the source may be asked at a monotonic time in seconds."""
+        """True if the source may be asked at a monotonic time in seconds."""
         return now_s >= self.due_at_s
 
     def found(self) -> None:

@@ -43,7 +43,7 @@ class SpoutAssigner:
         holdback: Holdback | None = None,
     ) -> None:
         self.has_more = False
-        """Whether `take` has left something that was emitted before it was called."""
+        """True if `take` has left something that was emitted before it was called."""
         self._buffer = buffer
         self._clock = clock
         self._allowance = allowance
@@ -65,19 +65,19 @@ class SpoutAssigner:
 
     @property
     def has_output(self) -> bool:
-        """Whether `take` may have something to give or to count."""
+        """True if `take` may have something to give or to count."""
         return not self._is_closed and (
             self._buffer.has_changed or self._holdback is not None or bool(self._held)
         )
 
     @property
     def has_brought_all(self) -> bool:
-        """Whether only tuples that failed may still come, once more."""
+        """True if only tuples that failed may still come, once more."""
         return self._has_brought_all
 
     @property
     def is_live(self) -> bool:
-        """Whether time goes on while nothing is emitted."""
+        """True if time goes on while nothing is emitted."""
         return self._clock.is_live
 
     def resume(self, floor: Position) -> None:
@@ -146,7 +146,7 @@ class SpoutAssigner:
 
     @property
     def is_closed(self) -> bool:
-        """Whether nothing at all is placed for now, whatever is emitted."""
+        """True if nothing at all is placed for now, whatever is emitted."""
         return self._is_closed
 
     def held(self) -> Sequence[Taken]:

@@ -51,7 +51,7 @@ class Task(ABC):
     """One task while it runs; its executor calls `run` again and again."""
 
     is_source = False
-    """Whether the task brings tuples, and receives none."""
+    """True if the task brings tuples, and receives none."""
 
     def __init__(self, context: TaskContext, slot: ComponentSlot, emitter: Emitter) -> None:
         """
@@ -67,7 +67,7 @@ class Task(ABC):
         self.state = TaskState.MADE
         self._scheduler: Scheduler
         self.is_signalled = True
-        """Whether there may be something to do: input, a watermark, room."""
+        """True if there may be something to do: input, a watermark, room."""
         self._is_draining = False
         self._last_us = LEAST.ts
         """How far event time came here, in microseconds, which a position behind all input no longer says."""
@@ -86,17 +86,17 @@ class Task(ABC):
 
     @property
     def is_finished(self) -> bool:
-        """Whether nothing is left to do."""
+        """True if nothing is left to do."""
         return self.state is TaskState.FINISHED
 
     @property
     def is_ending(self) -> bool:
-        """Whether no more input will come."""
+        """True if no more input will come."""
         return self.state in (TaskState.ENDING, TaskState.FINISHED)
 
     @property
     def is_blocked(self) -> bool:
-        """Whether something that the task emitted waits for room."""
+        """True if something that the task emitted waits for room."""
         return self.emitter.blocked
 
     @property
@@ -115,7 +115,7 @@ class Task(ABC):
         return None
 
     def is_runnable(self, now_s: float) -> bool:
-        """Whether a turn would be of use, and nothing that the task emitted before waits for room.
+        """True if a turn would be of use, and nothing that the task emitted before waits for room.
 
         Args:
             now_s: monotonic time in seconds.
@@ -137,7 +137,7 @@ class Task(ABC):
 
     @abstractmethod
     def _wants_turn(self, now_s: float) -> bool:
-        """Whether there may be something to do."""
+        """True if there may be something to do."""
 
     # -- lifecycle
 
@@ -383,7 +383,7 @@ class Task(ABC):
 
     @property
     def waits_for_world(self) -> bool:
-        """Whether there may be nothing to bring for hours, so that a long callback means nothing."""
+        """True if there may be nothing to bring for hours, so that a long callback means nothing."""
         return False
 
     def leave(self, stopped_at_s: float) -> None:  # noqa: B027

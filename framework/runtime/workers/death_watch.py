@@ -74,12 +74,12 @@ class DeathWatch:
 
 
 def has_stopped(pid: int) -> bool:
-    """Whether no thread of a process runs any more, though the process may still be there."""
+    """True if no thread of a process runs any more, though the process may still be there."""
     return all(int(fields[_FLAGS]) & _EXITING for fields in _threads(pid))
 
 
 def has_ended(pid: int) -> bool:
-    """Whether nothing is left of a process, whose parent has asked for its exit code."""
+    """True if nothing is left of a process, whose parent has asked for its exit code."""
     return not (PROC / str(pid)).exists()
 
 

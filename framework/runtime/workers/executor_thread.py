@@ -33,12 +33,12 @@ class ExecutorThread:
 
     @property
     def left_behind(self) -> bool:
-        """Whether its last call is not waited for any more, so that it can take no others."""
+        """True if its last call is not waited for any more, so that it can take no others."""
         return self._left_behind
 
     @property
     def unfinished(self) -> bool:
-        """Whether that call had something to do that is missing now."""
+        """True if that call had something to do that is missing now."""
         return self._unfinished
 
     def call(self, callback: Callable[[], None]) -> Future[None]:
@@ -143,12 +143,12 @@ class ExecutorThreads:
                 del future  # whose error has this frame
 
     def left_behind(self, index: int) -> bool:
-        """Whether a callback in the thread of an executor is not waited for any more."""
+        """True if a callback in the thread of an executor is not waited for any more."""
         return index > 0 and self._others[index - 1].left_behind
 
     @property
     def any_unfinished(self) -> bool:
-        """Whether one of them was left behind with something to do that is missing now."""
+        """True if one of them was left behind with something to do that is missing now."""
         return any(thread.unfinished for thread in self._others)
 
     def end(self) -> None:

@@ -72,9 +72,9 @@ class WorkerHandle:
         self.has_begun: bool = before is not None and before.has_begun
         """True if it was asked to run, or one that it replaces was: what tasks have done may be out."""
         self.gone = False
-        """Whether it runs no more, and all that it has sent was read."""
+        """True if it runs no more, and all that it has sent was read."""
         self.given_up = False
-        """Whether it has been killed, as it did not end."""
+        """True if it has been killed, as it did not end."""
         self._box = box
         self._life = life
         self._server = server

@@ -75,7 +75,7 @@ class Close:
     written: int | None = None
     """The id of the checkpoint that was written meanwhile; None for none."""
     is_complete: bool = False
-    """Whether the run has come to its end, with all that came to any task processed."""
+    """True if the run has come to its end, with all that came to any task processed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ class Ran:
     saved: SavedTasks | None = None
     """What they have saved, where checkpoints are made and all that came to them was processed."""
     drained: bool = True
-    """Whether all that came to them was processed."""
+    """True if all that came to them was processed."""
 
 
 @dataclass(frozen=True, slots=True)

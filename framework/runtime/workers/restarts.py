@@ -118,12 +118,12 @@ class RestartPolicy:
 
     @property
     def may_restart(self) -> bool:
-        """Whether any process that dies now may be restarted."""
+        """True if any process that dies now may be restarted."""
         return self._shared.tries != 0 and self._recording == NO_RECORDING
 
     @property
     def is_awaited(self) -> bool:
-        """Whether a process is still to be restarted."""
+        """True if a process is still to be restarted."""
         return bool(self._due)
 
     def next_due_s(self, now_s: float) -> float:
@@ -213,7 +213,7 @@ class RestartPolicy:
         return None
 
     def _may_be_left_out(self, suspects: Sequence[Suspect]) -> bool:
-        """Whether it is known which tuple has killed a process, and it is configured to go on without."""
+        """True if it is known which tuple has killed a process, and it is configured to go on without."""
         if [suspect.count for suspect in suspects] != [1]:
             return False
         return bool(self._plan.confs[suspects[0].task.component]["viper.on.error"] == "skip")
@@ -223,7 +223,7 @@ class RestartPolicy:
         return [task for executor in executors for task in self._plan.placement.executors[executor].tasks]
 
     def _has_committed(self, index: int) -> bool:
-        """Whether the tasks of a process have committed anything since a process in its place died last."""
+        """True if the tasks of a process have committed anything since a process in its place died last."""
         assert self._recovery is not None
         tasks = self._tasks_of(index)
         before, now = self._committed.get(index, -1), sum(map(self._recovery.committed, tasks))

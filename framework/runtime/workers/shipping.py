@@ -228,7 +228,7 @@ def _lost(definition: ObjectDef) -> str:
 
 
 def _can_be_found(definition: ObjectDef) -> bool:
-    """Whether another process finds the very class by its name; what is given by name alone is imported."""
+    """True if another process finds the very class by its name; what is given by name alone is imported."""
     cls = definition.cls
     if cls is None:
         return True

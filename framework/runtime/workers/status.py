@@ -88,7 +88,7 @@ class StatusWriter:
         """By thread: which call of which task was seen last, and when it was first seen."""
         self._over = threading.Event()
         self._has_moved = True
-        """Whether tuples have moved since the last report."""
+        """True if tuples have moved since the last report."""
         self._writing = threading.Lock()
         """Held while the box is written to, which has one writer."""
         self._called = threading.Event()

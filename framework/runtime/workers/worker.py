@@ -173,7 +173,7 @@ class Worker:
 
     @property
     def is_drained(self) -> bool:
-        """Whether all that came to its tasks was processed; once it has run."""
+        """True if all that came to its tasks was processed; once it has run."""
         return not (self._threads.any_unfinished or any(e.undrained for e in self.executors))
 
     def close(self, written: int | None = None, *, is_complete: bool = False) -> list[ComponentError]:
@@ -306,7 +306,7 @@ class Worker:
             executor.call(task, task.close)
 
     def _is_left(self, index: int) -> bool:
-        """Whether an executor's thread is in a callback of a task that was ended without it."""
+        """True if an executor's thread is in a callback of a task that was ended without it."""
         executor = self._executors.get(index)
         current = executor.current if executor is not None else None
         return current is not None and current.is_finished and current.slot.presence.is_left

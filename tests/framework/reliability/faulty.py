@@ -27,7 +27,7 @@ class Faults:
         self._left = left
 
     def strikes(self, probability: float) -> bool:
-        """Whether something goes wrong now."""
+        """True if something goes wrong now."""
         if self._left <= 0 or self.random.random() >= probability:
             return False
         self._left -= 1
@@ -43,9 +43,9 @@ class Source(Spout):
     copies: int
     count: int
     in_fail: bool
-    """Whether what has failed is emitted again at once, in ``fail``."""
+    """True if what has failed is emitted again at once, in ``fail``."""
     stamped: bool
-    """Whether tuples have event time."""
+    """True if tuples have event time."""
 
     def initialize(self, storm_conf: Any, context: Any) -> None:
         self.attempts: dict[int, int] = {}

@@ -51,7 +51,7 @@ class Counter:
             self._changed.notify_all()
 
     def wait(self, least: int, over: threading.Event) -> bool:
-        """Whether so many have been seen, and not only the end of the run."""
+        """True if so many have been seen, and not only the end of the run."""
         with self._changed:
             self._changed.wait_for(lambda: self._seen >= least or over.is_set(), PATIENCE_S)
             return self._seen >= least

@@ -153,7 +153,7 @@ def as_they_come(self: Reader, limit: int, into: Positions, *, borrows: bool) ->
 
 
 def noticed(shape: str) -> bool:
-    """Whether some plan gives another output, or a channel refuses what is out of order."""
+    """True if some plan gives another output, or a channel refuses what is out of order."""
     try:
         expected = output(shape)
         return any(output(shape, drawn(seed)[0], **drawn(seed)[1]) != expected for seed in range(25))

@@ -231,7 +231,7 @@ class Shape:
     front: int
     """How many tasks the bolt in front has, which reads from the first spout; 0: there is none."""
     is_front_last: bool
-    """Whether it is defined behind all others."""
+    """True if it is defined behind all others."""
     members: tuple[Member, ...]
 
     def events(self, spout: int) -> list[Event]:

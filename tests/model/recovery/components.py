@@ -104,7 +104,7 @@ class Source(Task):
             self.group.answers[self.name] = (record.epoch, accepts)
 
     def accepts(self, record: Record) -> bool:
-        """Whether nothing at or beyond the place was published, or is in the source's hands."""
+        """True if nothing at or beyond the place was published, or is in the source's hands."""
         reached = any(ring.reaches(record.place) for ring in self.outputs.rings)
         return not reached and self._in_hand < record.place
 

@@ -84,11 +84,11 @@ class Coordinator:
 
     @property
     def is_void(self) -> bool:
-        """Whether a process has died since the proposal."""
+        """True if a process has died since the proposal."""
         return self._group.record.state == VOID
 
     def _has_ended(self) -> bool:
-        """Whether a source is beyond any time that could be proposed."""
+        """True if a source is beyond any time that could be proposed."""
         group = self._group
         return any(ring.progress == END for name in group.sources for ring in group.rings_from(name))
 

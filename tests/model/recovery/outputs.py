@@ -58,7 +58,7 @@ class Outputs:
         self._last = position
 
     def is_out_already(self, ring: int, position: Position) -> bool:
-        """Whether the next row of a ring is one that the process before published; it is skipped then."""
+        """True if the next row of a ring is one that the process before published; it is skipped then."""
         if not self.to_skip[ring]:
             return False
         self.to_skip[ring] -= 1

@@ -48,7 +48,7 @@ class Ring:
             self.progress = bound
 
     def reaches(self, bound: Position) -> bool:
-        """Whether anything at or above a bound was published, or nothing below it is to come any more."""
+        """True if anything at or above a bound was published, or nothing below it is to come any more."""
         return self.last >= bound or self.progress >= bound
 
     def row(self, number: int) -> Row:

@@ -136,7 +136,7 @@ class Schedule:
         return coordinator.checkpoint()
 
     def _dies(self, group: Group) -> bool:
-        """Whether the group is killed now: mostly while a checkpoint is being made, and behind one."""
+        """True if the group is killed now: mostly while a checkpoint is being made, and behind one."""
         if not self._faults.group_deaths:
             return False
         likelihood = 0.0005

@@ -72,7 +72,7 @@ class Task:
     # -- checkpoints
 
     def is_due(self, record: Record) -> bool:
-        """Whether the task still has to write its part of a checkpoint."""
+        """True if the task still has to write its part of a checkpoint."""
         return record.state == DECIDED and self.group.parts_written[self.name] < record.epoch
 
     def part(self) -> Part:

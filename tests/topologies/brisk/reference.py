@@ -23,7 +23,7 @@ class WordRules:
     """What words consist of; None for all but blanks."""
     keeps_case: bool = True
     apart: bool = True
-    """Whether each word has a count of its own."""
+    """True if each word has a count of its own."""
     first: int = 1
 
 
@@ -53,13 +53,13 @@ class FraudRules:
     threshold: float = 0.96
     by_entity: bool = True
     waits: bool = True
-    """Whether there has to be a whole window."""
+    """True if there has to be a whole window."""
     forwards: bool = True
-    """Whether the row of the model is the state before, not that behind."""
+    """True if the row of the model is the state before, not that behind."""
     misses: bool = True
-    """Whether the probability counts that another state had come, not that of the one that did."""
+    """True if the probability counts that another state had come, not that of the one that did."""
     average: bool = True
-    """Whether it is that over the window, not that of the last transaction alone."""
+    """True if it is that over the window, not that of the last transaction alone."""
 
 
 def fraud_detection(lines: Iterable[str], model: Sequence[str], rules: FraudRules | None = None) -> Rows:
@@ -112,12 +112,12 @@ class SpikeRules:
     threshold: float = 0.03
     by_device: bool = True
     with_new: bool = True
-    """Whether a reading is part of its own average."""
+    """True if a reading is part of its own average."""
     both_ways: bool = True
     relative: bool = True
-    """Whether the threshold is a share of the average."""
+    """True if the threshold is a share of the average."""
     wants_all: bool = True
-    """Whether a line needs all its fields."""
+    """True if a line needs all its fields."""
 
 
 def spike_detection(lines: Iterable[str], rules: SpikeRules | None = None) -> Rows:
@@ -164,18 +164,18 @@ class LogRules:
     minutes: int | None = 60
     """In the ring; None to forget none."""
     as_published: bool = False
-    """Whether the minutes that came last are kept, by one task, not those that have places of their own."""
+    """True if the minutes that came last are kept, by one task, not those that have places of their own."""
     zones: bool = True
-    """Whether the time zone counts."""
+    """True if the time zone counts."""
     seconds: int = 60
     """In a minute."""
     by_response: bool = True
     smallest: bool = True
-    """Whether the smallest network counts, not the largest."""
+    """True if the smallest network counts, not the largest."""
     by_country: bool = True
-    """Whether a city's name is one within its country."""
+    """True if a city's name is one within its country."""
     dashes: bool = True
-    """Whether a response without content is one."""
+    """True if a response without content is one."""
 
 
 Networks = Sequence[tuple[int, int, str, str]]

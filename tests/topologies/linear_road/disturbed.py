@@ -94,7 +94,7 @@ class Disturbed(Generated):
             yield block
 
     def _is_done(self) -> bool:
-        """Whether all that was asked for has been carried out."""
+        """True if all that was asked for has been carried out."""
         told = ask(self._folder, "scale", tasks={})
         return bool(told["tasks"] == told["now"])
 

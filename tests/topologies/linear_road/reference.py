@@ -36,9 +36,9 @@ class Rules:
     """True if vehicles are told of a cleared accident until the minute of clearing is over."""
     reach: int = 4
     tells_first: bool = True
-    """Whether of several accidents ahead vehicles are told of that which has happened first."""
+    """True if of several accidents ahead vehicles are told of that which has happened first."""
     frees: bool = True
-    """Whether an accident ahead takes the place of a toll."""
+    """True if an accident ahead takes the place of a toll."""
     told_after: int = 1
     """Minutes behind that of an accident from which on vehicles are told of it."""
     exit: int = 4
@@ -48,7 +48,7 @@ class Rules:
     """True if the toll of a segment is not charged when the vehicle leaves by the exit of that segment."""
     charged_at_once: bool = False
     queries_behind: bool = True
-    """Whether queries know of all reports of their second."""
+    """True if queries know of all reports of their second."""
 
 
 @dataclass

@@ -22,7 +22,7 @@ class GrepSum:
     records: dict[int, int]
     writes: bool = True
     in_order: bool = True
-    """Whether an event sees what those before it have written, and of its own later ones the last."""
+    """True if an event sees what those before it have written, and of its own later ones the last."""
 
     def rows(self, events: Iterable[Row]) -> Iterator[Row]:
         """What comes out."""
@@ -47,14 +47,14 @@ class LedgerRules:
 
     minimum: int = 0
     equal_is_enough: bool = False
-    """Whether a transfer of all that there is goes through."""
+    """True if a transfer of all that there is goes through."""
     asks_for_assets: bool = True
     credits_of_source: bool = False
     """As published once: the destination gets the balance of the source and what is moved."""
     undoes: bool = True
-    """Whether what is refused leaves nothing behind; otherwise the destination gets money, as published."""
+    """True if what is refused leaves nothing behind; otherwise the destination gets money, as published."""
     takes: bool = True
-    """Whether the source has less afterwards."""
+    """True if the source has less afterwards."""
     moves_assets: bool = True
     deposits: bool = True
 
@@ -106,7 +106,7 @@ class BiddingRules:
     equal_price_is_enough: bool = True
     asks_for_quantity: bool = True
     last_one_sells: bool = True
-    """Whether a bid for all that there is goes through."""
+    """True if a bid for all that there is goes through."""
     bids_take: bool = True
     alters: bool = True
     tops: bool = True
@@ -162,7 +162,7 @@ class TollRules:
     averages: bool = True
     counts_each_once: bool = True
     by_segment: bool = True
-    """Whether each segment has vehicles of its own."""
+    """True if each segment has vehicles of its own."""
     first_speed: float = 60.0
     """What the first report is averaged with."""
     crowd: int = 50

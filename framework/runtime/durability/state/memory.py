@@ -53,7 +53,7 @@ class StateMap:
     notes: Mapping[int, int]
     """What tasks note for their successors, likewise."""
     tracked: bool
-    """Whether it is noted which rows of state change, for checkpoints."""
+    """True if it is noted which rows of state change, for checkpoints."""
     spare_log: int
     """For the process that leads the run, before and after the tasks have their state open."""
     shared: Sequence[SharedLayout]

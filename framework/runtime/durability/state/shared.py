@@ -48,7 +48,7 @@ class MemberState:
     holder: int
     """What the task's process holds the lease by."""
     is_keeper: bool
-    """Whether the task saves the tables for checkpoints."""
+    """True if the task saves the tables for checkpoints."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ class Snapshot:
     ) -> None:
         self.number = number
         self.is_written = False
-        """Whether all is written, and it has not been given up."""
+        """True if all is written, and it has not been given up."""
         self._folder = folder
         self._owned = states
         self._parts: dict[str, tuple[int, int]] = {}

@@ -169,7 +169,7 @@ class TaskState:
         vars(self).clear()
 
     def owns_key(self) -> bool:
-        """Whether the task owns the key of the tuple in process.
+        """True if the task owns the key of the tuple in process.
 
         Raises:
             LookupError: none is in process, or it has no key.

@@ -215,25 +215,25 @@ class Network:
         ]
 
     def has_others(self, task: int) -> bool:
-        """Whether a task sends tuples to a task of another executor, or receives some from one."""
+        """True if a task sends tuples to a task of another executor, or receives some from one."""
         return any(task in way and self.crosses(*way) for way in self._between)
 
     def crosses(self, producer: int, reader: int) -> bool:
-        """Whether two tasks are run by different executors."""
+        """True if two tasks are run by different executors."""
         return self._executors[producer] != self._executors[reader]
 
     def leaves_process(self, producer: int, reader: int) -> bool:
-        """Whether what a task sends to another is encoded, for it or for another reader of its gate."""
+        """True if what a task sends to another is encoded, for it or for another reader of its gate."""
         gate, *_ = self._between[producer, reader]
         return gate in self._encoding
 
     def encodes(self, producer: int, readers: Sequence[int]) -> bool:
-        """Whether a task writes bytes of what it sends to tasks that share a gate."""
+        """True if a task writes bytes of what it sends to tasks that share a gate."""
         is_gate = self.link(producer, readers[0]) is None
         return is_gate and (self._survives or any(self.decodes(producer, reader) for reader in readers))
 
     def decodes(self, producer: int, reader: int) -> bool:
-        """Whether a task gets bytes from another, which another process runs."""
+        """True if a task gets bytes from another, which another process runs."""
         return self._processes[self._executors[producer]] != self._processes[self._executors[reader]]
 
     def gates(self) -> Iterator[tuple[Way, ScaleGate]]:
@@ -291,7 +291,7 @@ class Network:
         return max((outlet.floor() for outlet in self.outlets(task)), default=LEAST)
 
     def has_ended(self, task: int) -> bool:
-        """Whether any consumer of a task has been told that it has ended; False where it has no consumers."""
+        """True if any consumer of a task has been told that it has ended; False where it has no consumers."""
         return self.floor(task) == END
 
     def told(self, task: int) -> int:
@@ -415,7 +415,7 @@ def room_of_link(plan: Plan, settings: Settings, channel: Channel) -> dict[str, 
 
 
 def _is_typed(plan: Plan, way: Way) -> bool:
-    """Whether any stream on a way has a schema."""
+    """True if any stream on a way has a schema."""
     sources, readers = way
     behind = {found for reader in readers if (found := plan.behind(reader)) is not None} or set(readers)
     producing, consuming = (
@@ -437,7 +437,7 @@ def _executors_of(plan: Plan, way: Way) -> set[int]:
 
 
 def lies_between_processes(plan: Plan, way: Way) -> bool:
-    """Whether its ends are in several processes."""
+    """True if its ends are in several processes."""
     executors = _executors_of(plan, way)
     return sum(not executors.isdisjoint(process) for process in plan.placement.processes) > 1
 

@@ -321,7 +321,7 @@ class InputFactory:
         return groups_of_task(task.index, tasks, self._groups)
 
     def is_copied_to(self, task: TaskSpec) -> bool:
-        """Whether another replica of a task gets the very same values."""
+        """True if another replica of a task gets the very same values."""
         copied = any(s.copies for s in self._plan.subscriptions if s.target == task.component)
         return copied and len(self._plan.tasks_of(task.component)) > 1
 

@@ -59,12 +59,12 @@ class RecordingIO:
 
     @property
     def records(self) -> bool:
-        """Whether everything that is emitted is recorded."""
+        """True if everything that is emitted is recorded."""
         return self._paths.folder is not None
 
     @property
     def replays(self) -> bool:
-        """Whether the input is a recording."""
+        """True if the input is a recording."""
         return self._paths.replayed is not None
 
     def recorder(self, task: TaskSpec) -> Recorder | None:

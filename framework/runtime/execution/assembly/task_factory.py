@@ -552,7 +552,7 @@ class SpoutParts:
         return EventTimes(context.name, fields, unit, _time_units(output, fields))
 
     def holds_back(self, context: TaskContext) -> bool:
-        """Whether a task's tuples are put in order before they are placed."""
+        """True if a task's tuples are put in order before they are placed."""
         is_spout = context.spec.role is Role.SPOUT
         return is_spout and self._plan.time is TimeMode.EVENT and holds_back(context.conf)
 

@@ -21,7 +21,7 @@ class Clock(ABC):
     """Gives positions to the tuples of one source partition, in order."""
 
     is_live = False
-    """Whether its time goes on while nothing is emitted."""
+    """True if its time goes on while nothing is emitted."""
 
     def __init__(self, level: Level) -> None:
         self.level = level

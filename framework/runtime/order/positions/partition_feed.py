@@ -76,7 +76,7 @@ class PartitionFeed:
         """The index of their stream."""
         self.ended = place == WHOLE
         self.waits = False
-        """Whether the source had no rows for now when it was asked last."""
+        """True if the source had no rows for now when it was asked last."""
         self.has_read = False
         """True if the last `fill` has read rows, which are held back until later ones have come."""
         self.said_us: int | None = None
@@ -86,7 +86,7 @@ class PartitionFeed:
         self._latest_us = LEAST.ts
         """The time of the last row that was put at hand."""
         self._raised = False
-        """Whether another process has emitted rows of the partition in this run."""
+        """True if another process has emitted rows of the partition in this run."""
         self._floor = LEAST if place is None or self.ended else self.partition.floor_behind(place)
         self._blocks: Iterator[Block | Watermark | None] = iter(())
         self._has_no_more = False

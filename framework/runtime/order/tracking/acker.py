@@ -68,11 +68,11 @@ class Acker:
         self._unanswered = unanswered
         self._mistakes = mistakes
         self.automatic = True
-        """Whether a tuple is acked when `process` returns, which the component may change at any time."""
+        """True if a tuple is acked when `process` returns, which the component may change at any time."""
         self.anchors_itself = True
-        """Whether an emit without anchors is anchored to the tuple in process; likewise."""
+        """True if an emit without anchors is anchored to the tuple in process; likewise."""
         self.tracking = False
-        """Whether any tracked tuple has come."""
+        """True if any tracked tuple has come."""
         self.untracked_fails = 0
         """The number of untracked tuples that were failed."""
         self._has_new_holds = False
@@ -116,7 +116,7 @@ class Acker:
         self._trees.reset()
 
     def take_new_holds(self) -> bool:
-        """Whether tuples were held since the last call."""
+        """True if tuples were held since the last call."""
         new, self._has_new_holds = self._has_new_holds, False
         return new
 
@@ -271,7 +271,7 @@ class Acker:
         return bool(tree)
 
     def _was_answered(self, tree: int) -> bool:
-        """Whether the component has answered the tuple in process, which belongs to `tree`, itself."""
+        """True if the component has answered the tuple in process, which belongs to `tree`, itself."""
         if self.automatic:
             return self._answered_id == self._inbox.last_id
         return bool(tree) and str(self._inbox.last_id) not in self._fresh

@@ -117,7 +117,7 @@ class WithheldAcks:
 
     @property
     def is_crowded(self) -> bool:
-        """Whether there had better be a checkpoint before there is no room for more."""
+        """True if there had better be a checkpoint before there is no room for more."""
         return 2 * self._count >= self._most
 
     def add(self, tup_id: Any) -> None:
@@ -133,7 +133,7 @@ class WithheldAcks:
 
     @property
     def has_any(self) -> bool:
-        """Whether a checkpoint on disk covers any of them, for `take`."""
+        """True if a checkpoint on disk covers any of them, for `take`."""
         return bool(self._covered) and self._covered[0][0] <= self._completed()
 
     def take(self) -> Any:

@@ -127,7 +127,7 @@ class Pending:
     # -- outcomes
 
     def has_news(self, now_s: float) -> bool:
-        """Whether there may be an outcome to tell the spout."""
+        """True if there may be an outcome to tell the spout."""
         return bool(self._outcomes) or (
             bool(self._ids)
             and (

@@ -71,7 +71,7 @@ class Host:
     on_error = OnError.STOP
     """The reaction when the component raises, where the configuration leaves that open."""
     computes_here = True
-    """Whether what the component computes is computed by its task's thread."""
+    """True if what the component computes is computed by its task's thread."""
     restart_tries: int | None = TRIES
     """Restarts of the component within a window, where the configuration leaves that open; None for any
     number."""
@@ -103,7 +103,7 @@ class Host:
 
     @property
     def takes_payloads(self) -> bool:
-        """Whether columns are to reach the component as they are."""
+        """True if columns are to reach the component as they are."""
         return self.takes_rows or self.aggregates
 
     def bind(self, collector: TaskCollector, identity: Identity) -> None:
@@ -177,7 +177,7 @@ class Host:
 
     @property
     def _is_as_in_pystorm(self) -> bool:
-        """Whether it is a bolt of a kind that pystorm has, whose answer follows when it was processed."""
+        """True if it is a bolt of a kind that pystorm has, whose answer follows when it was processed."""
         is_bolt = issubclass(self.cls, self._base_bolt) and not issubclass(self.cls, _ANSWERED)
         has_tables = issubclass(self.cls, Bolt) and bool(self.cls.tables)
         return is_bolt and not self.takes_rows and not has_tables
@@ -227,24 +227,24 @@ class Host:
 
     @property
     def is_bolt(self) -> bool:
-        """Whether the component receives tuples."""
+        """True if the component receives tuples."""
         return issubclass(self.cls, Bolt)
 
     @property
     def answers_itself(self) -> bool:
-        """Whether the component acks its tuples itself, so that the runtime must not."""
+        """True if the component acks its tuples itself, so that the runtime must not."""
         return not self.takes_rows and (
             self.is_batching or self.answers_by_methods or not self.component.auto_ack
         )
 
     @property
     def anchors_itself(self) -> bool:
-        """Whether an emit without anchors is anchored to the tuple in process."""
+        """True if an emit without anchors is anchored to the tuple in process."""
         return bool(self.component.auto_anchor)
 
     @property
     def fails_itself(self) -> bool:
-        """Whether a tuple fails by itself when `process` raises for it."""
+        """True if a tuple fails by itself when `process` raises for it."""
         return bool(self.component.auto_fail) and not self.answers_by_methods
 
     @property
@@ -254,12 +254,12 @@ class Host:
 
     @property
     def keeps_batches(self) -> bool:
-        """Whether the batches of a component outlive it, as declared state."""
+        """True if the batches of a component outlive it, as declared state."""
         return self._gathers and bool(self.component._keeps_batches)
 
     @property
     def is_batching(self) -> bool:
-        """Whether the component gathers batches."""
+        """True if the component gathers batches."""
         return self._gathers
 
     @property
@@ -290,7 +290,7 @@ class Host:
 
     @property
     def has_timed_windows(self) -> bool:
-        """Whether the component processes windows that end at times."""
+        """True if the component processes windows that end at times."""
         return self.is_windowed and self.windows.spec.is_timed
 
     def fire_window(self, end_us: int) -> None:
@@ -319,7 +319,7 @@ class Host:
 
     @property
     def has_dues(self) -> bool:
-        """Whether something of the component's is due at times, key group by key group."""
+        """True if something of the component's is due at times, key group by key group."""
         if self.joins:
             return bool(self.component.search.how != "inner")
         return self.has_key_windows and self.key_windows.spec.is_timed
@@ -349,17 +349,17 @@ class Host:
 
     @property
     def leaves_due(self) -> bool:
-        """Whether windows have stayed due of those that `take_due` was to take."""
+        """True if windows have stayed due of those that `take_due` was to take."""
         return self.has_key_windows and self.key_windows.leaves_due
 
     @property
     def is_polled(self) -> bool:
-        """Whether this is a spout that is asked through `next_tuple`."""
+        """True if this is a spout that is asked through `next_tuple`."""
         return issubclass(self.cls, Spout) and not is_generator_spout(self.cls)
 
     @property
     def survives_errors(self) -> bool:
-        """Whether the component goes on after an exception."""
+        """True if the component goes on after an exception."""
         return not self.component.exit_on_exception
 
     def tuples(self) -> Iterator[Any] | None:

@@ -17,7 +17,7 @@ from tests.framework.runtime.workers.components import Endless, Forward, open_ga
 
 
 def first_time(component: Any, what: str) -> bool:
-    """Whether something happens for the first time in this run."""
+    """True if something happens for the first time in this run."""
     mark = Path(component.storm_conf["marks"]) / f"{component.component_name}-{what}"
     try:
         mark.touch(exist_ok=False)

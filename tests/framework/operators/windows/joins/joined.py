@@ -109,7 +109,7 @@ def nested_loop(
 
 
 def near(left: Row, right: Row, width_x: float, width_y: float) -> bool:
-    """Whether x and a, y and b lie in their bands, in the widths that are declared."""
+    """True if x and a, y and b lie in their bands, in the widths that are declared."""
     if None in (left[2], right[2], left[3], right[3]):
         return False
     apart = abs(np.float32(left[3]) - np.float32(right[3]))

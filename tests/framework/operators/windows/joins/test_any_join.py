@@ -55,7 +55,7 @@ def matches(parts: list[str], left: Row, right: Row) -> bool:
 
 
 def in_time(bounds: tuple[Bounds, ...], left_ms: int, right_ms: int) -> bool:
-    """Whether two times suit, as the conditions say it in words."""
+    """True if two times suit, as the conditions say it in words."""
     for one in bounds:
         if not -one.before_us <= (right_ms - left_ms) * 1000 <= one.after_us:
             return False

@@ -84,7 +84,7 @@ def keys_of(keys: list[Any], name: str) -> Given:
 
 
 def is_out(key: Any) -> bool:
-    """Whether a key has no partner: None, and NaN also within."""
+    """True if a key has no partner: None, and NaN also within."""
     if isinstance(key, tuple | list | frozenset):
         return any(part is not None and is_out(part) for part in key)
     return key is None or key != key

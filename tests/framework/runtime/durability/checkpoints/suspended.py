@@ -88,7 +88,7 @@ class Awaiting(Suspending):
         yield last
 
     def is_there(self) -> bool:
-        """Whether the first checkpoint is."""
+        """True if the first checkpoint is."""
         return settled(self._leader).exists()
 
 

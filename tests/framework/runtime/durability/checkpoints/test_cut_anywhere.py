@@ -134,7 +134,7 @@ PLANTS = {
 
 
 def is_caught(seed: int, folder: Path, workers: Workers) -> bool:
-    """Whether anything is wrong with a run, or with what goes on from it, which may not even be possible."""
+    """True if anything is wrong with a run, or with what goes on from it, which may not even be possible."""
     try:
         return bool(differences(seed, folder, workers))
     except (AssertionError, ComponentError):

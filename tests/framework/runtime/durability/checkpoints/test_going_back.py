@@ -300,7 +300,7 @@ def test_a_limit_of_tuples_holds_for_all_attempts_together(
 
 
 def run_planted(folder: Path, whole: tuple[list[Any], bytes]) -> bool:
-    """Whether a run with a bug shows it."""
+    """True if a run with a bug shows it."""
     try:
         run_doomed(folder, behind=True)
     except ComponentError:

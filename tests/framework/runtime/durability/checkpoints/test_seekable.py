@@ -79,7 +79,7 @@ class Counting(SeekableSpout):
                 yield None
 
     def _asks(self) -> bool:
-        """Whether a checkpoint is due, and the leader may not have heard of it, unless it waits for this."""
+        """True if a checkpoint is due, and the leader may not have heard of it, unless it waits for this."""
         if not self._leader:
             return False
         if self._awaits and self._next >= self._count - LAST:
