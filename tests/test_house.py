@@ -17,6 +17,7 @@ from tests.house.imports import Import, circles, imports_in
 from tests.house.picture import to_svg, to_text
 from tests.house.rooms import EXCEPTIONS, ORDERS, as_text, upwards
 from tests.house.slivers import KNOWN, LINES, PACKAGES, REASON, slivers
+from tests.house.way import way
 from tests.house.words import (
     CEILINGS,
     Text,
@@ -334,3 +335,11 @@ def test_planted_words_are_counted() -> None:
     planted = {"first lines of the code": first_lines(texts)}
     assert len(above_ceilings(planted, {"first lines of the code": 1})) == 1
     assert above_ceilings(planted, {"first lines of the code": 2}) == []
+
+
+def test_the_way_of_a_tuple_is_traced() -> None:
+    """Between two bolts of a chain no gate is passed, nothing is due, and nobody is asked about cuts."""
+    files = set(way(by_gate=False))
+    assert {f"framework/runtime/tasks/{name}.py" for name in ("emitter", "bolt_task", "processors")} <= files
+    assert not {f"framework/runtime/tasks/{name}.py" for name in ("agenda", "bolt_cut", "membership")} & files
+    assert not {"viper/reader.py", "viper/source.py"} & files

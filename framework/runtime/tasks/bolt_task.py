@@ -152,7 +152,8 @@ class BoltTask(Task):
         if self.slot.is_gone:
             return super().wake_at_s
         at_s = min(self.context.checkpoints.write_at_s, self.parts.awaited.due_at_s)
-        return at_s if self._waits_at_cut else min(self.agenda.due_at_s, at_s)
+        asks = self.agenda.has_clients and not self._waits_at_cut
+        return min(self.agenda.due_at_s, at_s) if asks else at_s
 
     @property
     def last_begun(self) -> int:
@@ -418,7 +419,8 @@ class BoltTask(Task):
     def _end_slice(self) -> None:
         self.parts.answering.end(len(self._positions))
         self.parts.assigner.end_slice()
-        self.parts.interludes.input_passed(self._positions)
+        if self.parts.interludes.notes_input:
+            self.parts.interludes.input_passed(self._positions)
 
     def _process_feedback(self, back: Inlet, limit: int) -> Iterator[None]:
         # In order of arrival: what comes back takes its place at the frontier, as a timer's emit does.
@@ -515,7 +517,8 @@ class BoltTask(Task):
         """Tell the consumers how far that is."""
         lineage, counters = self.parts.assigner.lineage, self.context.counters
         counters.saturated, counters.unplanned = lineage.saturated, self.parts.assigner.unplanned
-        self.emitter.publish(self.agenda.held(lineage.frontier))
+        agenda, frontier = self.agenda, lineage.frontier
+        self.emitter.publish(agenda.held(frontier) if agenda.has_clients else frontier)
 
     # -- from another thread
 

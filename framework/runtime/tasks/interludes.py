@@ -51,6 +51,8 @@ class Interludes:
         self._assigner = assigner
         self._acker = acker
         self._recorder = recorder
+        self.notes_input = recorder is not None
+        """True if it has to hear of each slice of the input, as ticks are recorded behind it."""
         self.number = 0
         """Of the last tick."""
         self._last_input = LEAST
@@ -171,8 +173,7 @@ class Interludes:
 
     def input_passed(self, positions: Positions) -> None:
         """A slice of the input has been processed, at these positions."""
-        if self._recorder is not None:
-            self._last_input = positions.last()
+        self._last_input = positions.last()
 
     def _is_ready(self, at: Position | None, kind: TickKind) -> bool:
         """True if there is a component that can be called; it may have raised, and come again after a pause.

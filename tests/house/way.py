@@ -1,0 +1,98 @@
+"""The files that a tuple touches from the `emit` of one bolt to the `process` of the next, as text.
+
+``python -m tests.house.way`` traces the calls of one warm emit, once where both bolts run in a chain and once
+where a gate lies between them, with everything in one thread. A newcomer who follows a tuple reads these. The
+turns of the spout in between, and what the leading process does now and then, are left out.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from framework import Bolt, Spout, TopologyBuilder, Tuple, run
+
+ROOT = Path(__file__).resolve().parents[2]
+OWN = tuple(f"{ROOT / folder}/" for folder in ("framework", "viper"))
+OTHERS = ("spout_task.py", "limits.py")
+"""The files below which nothing of the tuple's way is called."""
+COUNT = 20_000
+WARM = 15_000
+
+
+class Source(Spout):
+    """Emits numbers."""
+
+    outputs = ["number"]
+
+    def tuples(self) -> Any:
+        """Yield them."""
+        for number in range(COUNT):
+            yield [number]
+
+
+class Trace:
+    """The files whose functions were called while it is on."""
+
+    def __init__(self) -> None:
+        self.files: set[str] = set()
+        self.is_on = False
+
+    def start(self) -> None:
+        """Trace from now on."""
+        self.is_on = True
+        sys.setprofile(self._called)
+
+    def stop(self) -> None:
+        """Trace no more."""
+        self.is_on = False
+        sys.setprofile(None)
+
+    def _called(self, frame: FrameType, event: str, _: object) -> None:
+        if event != "call" or not frame.f_code.co_filename.startswith(OWN):
+            return
+        caller: FrameType | None = frame
+        while caller is not None:
+            if caller.f_code.co_filename.endswith(OTHERS):
+                return
+            caller = caller.f_back
+        self.files.add(str(Path(frame.f_code.co_filename).relative_to(ROOT)))
+
+
+def way(*, by_gate: bool) -> list[str]:
+    """The files on the way of one tuple, in alphabetical order."""
+    trace = Trace()
+
+    class First(Bolt):
+        """Emits each number; the trace begins at one of them."""
+
+        outputs = ["number"]
+        config = {"viper.stateless": True}
+
+        def process(self, tup: Tuple) -> None:
+            """Emit it."""
+            if tup.values[0] == WARM:
+                trace.start()
+            self.emit(tup.values)
+
+    class Second(Bolt):
+        """Ends the trace."""
+
+        def process(self, tup: Tuple) -> None:
+            """Take a number."""
+            if trace.is_on and tup.values[0] == WARM:
+                trace.stop()
+
+    builder = TopologyBuilder()
+    builder.set_spout("source", Source)
+    builder.set_bolt("first", First, 2 if by_gate else 1).shuffle_grouping("source")
+    builder.set_bolt("second", Second).global_grouping("first")
+    run(builder, worker="inline", conf={"topology.acker.executors": 0})
+    return sorted(trace.files)
+
+
+if __name__ == "__main__":
+    for name, files in {"chained": way(by_gate=False), "by a gate": way(by_gate=True)}.items():
+        print(f"{name}: {len(files)} files", *files, sep="\n    ")
