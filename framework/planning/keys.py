@@ -18,13 +18,13 @@ from framework.model.topology import (
     unknown,
 )
 from framework.model.topology.graph import SYSTEM_PREFIX
+from framework.model.topology.grouping import BY_FIELDS
 from framework.planning.plan import Subscription
 from framework.planning.traits import Traits
 
 Confs = Mapping[str, Mapping[str, Any]]
 """Each component's resolved configuration, by id."""
 
-_BY_KEY = (GroupingKind.FIELDS, GroupingKind.PARTIAL_KEY)
 _WITH_OWNERS = (GroupingKind.FIELDS, GroupingKind.ALL)
 """The groupings that bring a tuple to the task that owns its key."""
 _PER_TASK = 'per="task" for state of the task'
@@ -57,7 +57,7 @@ def _with_key(topology: Topology, subscription: Subscription, traits: Mapping[st
 
 
 def _key_fields(kind: GroupingKind, names: Sequence[str], traits: Traits) -> tuple[str, ...]:
-    return tuple(names) if kind in _BY_KEY else traits.state_key
+    return tuple(names) if kind in BY_FIELDS else traits.state_key
 
 
 def group_problems(topology: Topology, settings: Settings, counts: Mapping[str, int]) -> Iterator[Problem]:
@@ -182,7 +182,7 @@ def _disagreement(
         told = ", ".join(f"{stream} by ({', '.join(names)})" for stream, names in keys.items())
         message = f"declares state by key, and its inputs have keys of different lengths: {told}"
         yield about(topology, bolt, message, part="inputs")
-    if traits.state_key and all(found.grouping.kind in _BY_KEY for found in inputs):
+    if traits.state_key and all(found.grouping.kind in BY_FIELDS for found in inputs):
         grouped = {names for names in keys.values() if names != traits.state_key}
         if grouped:
             message = (

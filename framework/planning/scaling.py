@@ -9,6 +9,7 @@ from framework.model.config import Settings
 from framework.model.errors import LoadError
 from framework.model.topology import ComponentSpec, GroupingKind, Problem, Role, Topology, about
 from framework.model.topology.graph import SYSTEM_PREFIX
+from framework.model.topology.grouping import DIVIDING
 from framework.operators.controllers import make_controller
 from framework.planning.connections import cycles, make_subscriptions
 from framework.planning.routing import TaskSet
@@ -16,14 +17,6 @@ from framework.planning.traits import Batching, Traits
 
 MOST = "viper.parallelism.max"
 """The key that says up to how many tasks a bolt can be scaled."""
-
-_DIVIDING = (
-    GroupingKind.SHUFFLE,
-    GroupingKind.LOCAL_OR_SHUFFLE,
-    GroupingKind.NONE,
-    GroupingKind.FIELDS,
-)
-"""The groupings that bring a tuple to any of the bolt's tasks, whichever has it now."""
 
 Confs = Mapping[str, Mapping[str, Any]]
 """Each component's resolved configuration, by id."""
@@ -130,7 +123,7 @@ def _unfit_groupings(component: ComponentSpec, traits: Traits) -> Iterator[str]:
     elif traits.keyed:
         fit, expected = (GroupingKind.FIELDS,), "fields grouping, as its state is by key"
     else:
-        fit, expected = _DIVIDING, "shuffle, local-or-shuffle, none or fields grouping"
+        fit, expected = DIVIDING, "shuffle, local-or-shuffle, none or fields grouping"
     for found in component.inputs:
         if found.grouping.kind not in fit and not found.source.startswith(SYSTEM_PREFIX):
             yield f"its input from {found.source!r} has {found.grouping.kind} grouping: expected {expected}"

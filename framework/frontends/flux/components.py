@@ -31,13 +31,12 @@ from framework.model.topology import (
     one_of,
     unknown,
 )
+from framework.model.topology.grouping import BY_FIELDS
 
 _LANGUAGES = ("java", "python")
 
 _NOT_GIVEN = -1
 """What Flux has in place of a number that is not given."""
-
-_KEYED = (GroupingKind.FIELDS, GroupingKind.PARTIAL_KEY)
 
 
 def read_outputs(section: Section, reading: Reading) -> tuple[Stream, ...] | None:
@@ -173,8 +172,8 @@ def _read_grouping(section: Section, reading: Reading) -> tuple[Grouping, str]:
     kind = _kind(found, reading)
     names = found.texts("args")
     custom = _custom(found, reading)
-    if names and kind not in _KEYED:
-        message = f"'args' have no effect on {kind}: expected them with {one_of(map(str, _KEYED))}"
+    if names and kind not in BY_FIELDS:
+        message = f"'args' have no effect on {kind}: expected them with {one_of(map(str, BY_FIELDS))}"
         reading.report(found.place_of("args"), message, warning=True)
         names = ()
     if custom is not None and kind is not GroupingKind.CUSTOM:

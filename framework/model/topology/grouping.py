@@ -24,6 +24,20 @@ class GroupingKind(enum.StrEnum):
     CUSTOM = "CUSTOM"
 
 
+BY_FIELDS = (GroupingKind.FIELDS, GroupingKind.PARTIAL_KEY)
+"""The groupings that name the fields of their key."""
+DIVIDING = (GroupingKind.SHUFFLE, GroupingKind.LOCAL_OR_SHUFFLE, GroupingKind.NONE, GroupingKind.FIELDS)
+"""The groupings that bring a tuple to any of the bolt's tasks, whichever has it now."""
+KEYLESS = (
+    GroupingKind.SHUFFLE,
+    GroupingKind.NONE,
+    GroupingKind.LOCAL_OR_SHUFFLE,
+    GroupingKind.PARTIAL_KEY,
+    GroupingKind.CUSTOM,
+)
+"""The groupings that may bring tuples of one key to several tasks."""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Grouping:
     """A grouping as streamparse's DSL names it: ``Grouping.SHUFFLE``, ``Grouping.fields("word")``.

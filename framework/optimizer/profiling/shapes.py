@@ -7,17 +7,15 @@ from collections.abc import Iterator
 
 from framework.model.errors import ViperError
 from framework.model.topology import ComponentSpec, GroupingKind, Role
+from framework.model.topology.grouping import BY_FIELDS, DIVIDING
 from framework.optimizer.costs import Deployment, Flow, Machine, Node, Shape, Spread
 from framework.planning import Plan
 from framework.planning.plan import Subscription
 from framework.planning.time_mode import TimeMode
 
 _SPREADS = {
-    GroupingKind.SHUFFLE: Spread.TURNS,
-    GroupingKind.LOCAL_OR_SHUFFLE: Spread.TURNS,
-    GroupingKind.NONE: Spread.TURNS,
-    GroupingKind.FIELDS: Spread.KEYS,
-    GroupingKind.PARTIAL_KEY: Spread.KEYS,
+    **dict.fromkeys(DIVIDING, Spread.TURNS),
+    **dict.fromkeys(BY_FIELDS, Spread.KEYS),
     GroupingKind.ALL: Spread.ALL,
     GroupingKind.GLOBAL: Spread.ONE,
 }

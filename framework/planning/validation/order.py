@@ -13,7 +13,6 @@ from framework.model.instantiate import Beans
 from framework.model.specs import NO_STREAM
 from framework.model.topology import (
     ComponentSpec,
-    GroupingKind,
     JavaImplementation,
     Problem,
     PythonImplementation,
@@ -23,6 +22,7 @@ from framework.model.topology import (
     unknown,
 )
 from framework.model.topology.graph import feedback_edges
+from framework.model.topology.grouping import KEYLESS
 from framework.operators.components import PartitionedSpout
 from framework.operators.components.tuple import TICK_COMPONENT, TICK_STREAM
 from framework.planning.time_mode import TimeMode, choose_time, holds_back, time_problems
@@ -36,14 +36,6 @@ _SET = f"set {INTERVAL}, in the bolt's config or in the topology's"
 
 Confs = Mapping[str, Mapping[str, Any]]
 """Each component's resolved configuration, by id."""
-
-_KEYLESS = (
-    GroupingKind.SHUFFLE,
-    GroupingKind.NONE,
-    GroupingKind.LOCAL_OR_SHUFFLE,
-    GroupingKind.PARTIAL_KEY,
-    GroupingKind.CUSTOM,
-)
 
 
 def check_ticks(topology: Topology, confs: Confs, traits: Mapping[str, Traits]) -> Iterator[Problem]:
@@ -216,7 +208,7 @@ def _keyless(bolt: ComponentSpec, conf: Mapping[str, Any], traits: Traits) -> It
     tasks = task_count(bolt, conf)
     if tasks == 1 or conf["viper.stateless"] or traits.tables:  # which all tasks share
         return
-    kinds = sorted({str(i.grouping.kind) for i in bolt.inputs if i.grouping.kind in _KEYLESS})
+    kinds = sorted({str(i.grouping.kind) for i in bolt.inputs if i.grouping.kind in KEYLESS})
     if kinds:
         yield f"{' and '.join(kinds)} grouping over {tasks} tasks, and viper.stateless is not true"
 

@@ -18,14 +18,13 @@ from framework.model.topology import (
     unknown,
 )
 from framework.model.topology.graph import SYSTEM_PREFIX
+from framework.model.topology.grouping import BY_FIELDS
 from framework.operators.components.tuple import TICK_COMPONENT, TICK_STREAM
 from framework.planning.validation.classes import is_java
 from framework.planning.validation.structure import repeated
 
 SYSTEM_STREAMS: Mapping[str, tuple[Stream, ...]] = {TICK_COMPONENT: (Stream(["rate_secs"], TICK_STREAM),)}
 """The streams of the system's components that a bolt may name."""
-
-_KEYED = (GroupingKind.FIELDS, GroupingKind.PARTIAL_KEY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +100,7 @@ def _streams_of(source: str, components: Mapping[str, ComponentSpec]) -> dict[st
 def check_fields(topology: Topology) -> Iterator[Problem]:
     """A grouping by key names fields of the stream, each once, and at least one."""
     for found in subscriptions(topology):
-        if found.input.grouping.kind in _KEYED:
+        if found.input.grouping.kind in BY_FIELDS:
             for message in _wrong_with_fields(found):
                 yield found.problem(message, "grouping")
 

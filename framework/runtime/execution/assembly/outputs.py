@@ -9,6 +9,7 @@ from typing import Any
 from framework.model.config import Settings
 from framework.model.instantiate import Beans
 from framework.model.topology import Grouping, GroupingKind, PythonImplementation, Stream
+from framework.model.topology.grouping import BY_FIELDS
 from framework.operators.windows.key_input import InputMode
 from framework.planning import Plan, Subscription, TaskSpec, is_exact
 from framework.planning.routing import Router, ScalableRouter, SwitchingRouter, among, make_router
@@ -175,7 +176,7 @@ class OutputFactory:
         if grouping.kind is GroupingKind.ALL:
             return BroadcastEdge(destinations, mutates)
         router = self._router(port, subscription, task, len(destinations))
-        by_key = grouping.kind in (GroupingKind.FIELDS, GroupingKind.PARTIAL_KEY)
+        by_key = grouping.kind in BY_FIELDS
         return SpreadEdge(destinations, mutates, router, described, may_refuse=by_key)
 
     def _addressed_edge(
