@@ -15,6 +15,7 @@ from framework.optimizer.search.fetching import bound_with_fetches
 from framework.optimizer.search.pair import Pair
 from framework.optimizer.search.shares import Shares
 from tests.framework.optimizer.search.problems import best_rate, chain, drawn, sockets
+from tests.portions import at_every_change
 
 
 @pytest.mark.few(3)
@@ -107,7 +108,7 @@ def test_what_only_the_first_task_gets_is_not_fetched_by_shares(
     assert best <= bound_by_boxes(problem, best * 0.7) * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", at_every_change(range(6), 2))
 def test_no_plan_on_unequal_places_exceeds_the_bound(seed: int) -> None:
     """On three sockets of a tray, whose exchanges are not those of any three."""
     draw = random.Random(seed)
