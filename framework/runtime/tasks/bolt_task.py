@@ -334,6 +334,12 @@ class BoltTask(Task):
                 self.commit(is_last=self.progress is Progress.OVER)
         return done
 
+    def let_go(self) -> None:
+        """As in the base class."""
+        if self.at_cut is not None:
+            self.at_cut.let_go()
+        super().let_go()
+
     # -- for checkpoints
 
     def save(self) -> dict[str, Any]:
@@ -556,6 +562,11 @@ class CutParticipant:
     def can_take_over(self) -> bool:
         """True if all of that has been handed over."""
         return self._hand_over is not None and self._hand_over.can_take
+
+    def let_go(self) -> None:
+        """Let go of the task: the cut refers to this, and this to the cut."""
+        self.cut.call_there(lambda proposal: True)
+        del self.task
 
     def wants_turn(self, now_s: float) -> bool:
         """True if a part of a checkpoint is to be written, or the input has come to a cut."""
