@@ -32,7 +32,7 @@ _BREACHES: Final = {
     "raised": "tuples of a restarted spout had times that lay before what it had told",
     "unplanned": "tuples were emitted outside the processing of an input",
 }
-"""What the counters mean that count what the order guarantee does not cover."""
+"""The meaning of the counters of tuples that the order guarantee does not cover."""
 _REASONS: Final = {
     StopReason.EXHAUSTED: "done",
     StopReason.DURATION: "time is up",
@@ -40,7 +40,7 @@ _REASONS: Final = {
     StopReason.ENDED_BEFORE: "had come to its end before: nothing to do",
     StopReason.FAILED: "FAILED",
 }
-"""How a run ended, in words; another reason is its own word."""
+"""The end of a run, in words; another reason is its own word."""
 _MOST_CHANGES: Final = 8
 """Numbers of tasks of one component that are shown: the first, and the last ones."""
 _LONGEST_RESULT: Final = 200
@@ -68,7 +68,7 @@ class Progress:
     draining: bool = False
     """True if the run has been asked to end, and what is in flight is being finished."""
     share: float | None = None
-    """How much of the run is over, from 0 to 1; None where nobody knows."""
+    """The share of the run that is over, from 0 to 1; None if nobody knows."""
     callbacks: Sequence[LongCallback] = ()
     """Callbacks that have been running for a second or longer, the longest first."""
 
@@ -107,7 +107,7 @@ class RunReport:
     checkpoint: Written | None = None
     """The last checkpoint that it has written; None for none."""
     checkpoints: int = 0
-    """How many it has written."""
+    """The number of checkpoints it has written."""
     changes: Sequence[str] = ()
     """Differences from the run that it went on from, in sentences: code, arguments of users' own, and
     others that do not keep it from going on."""
@@ -170,7 +170,7 @@ class RunReport:
 
     @property
     def headline(self) -> str:
-        """How it ended, in a line."""
+        """Its end, in a line."""
         total = sum(counters.processed for counters in self.components.values())
         return (
             f"{self.topology}: {_REASONS.get(self.reason, self.reason)} after {self.elapsed_s:.1f} s, "
@@ -188,11 +188,11 @@ class RunReport:
         return ("component", *shown), rows
 
     def facts(self) -> Sequence[str]:
-        """What there is to know beside the counts, a line for each: states, numbers of tasks, results."""
+        """The facts beside the counts, a line for each: states, numbers of tasks, results."""
         return list(self._facts())
 
     def warnings(self) -> Sequence[str]:
-        """What to beware of, a line for each: what was lost, repeated, late or out of order, and why."""
+        """The warnings, a line for each: what was lost, repeated, late or out of order, and why."""
         return list(self._warnings())
 
     def of_checkpoints(self) -> Sequence[str]:
@@ -315,7 +315,7 @@ def _twice(plan: Plan, components: Mapping[str, TaskCounters]) -> Iterator[str]:
 
 
 def expected_of(plan: Plan, counters: Iterable[Mapping[int, TaskCounters]]) -> int:
-    """How many tuples the spouts will have emitted at their end; 0 if one of them does not know."""
+    """The number of tuples that the spouts will have emitted at their end; 0 if one of them does not know."""
     counted = {task: counts for of_process in counters for task, counts in of_process.items()}
     by_spout = [
         sum(counted[task.id].expected for task in plan.tasks_of(spout.id) if task.id in counted)
@@ -351,7 +351,7 @@ def progress_of(
 
 
 def _states(statistics: RunStatistics) -> Iterator[str]:
-    """What components remember, a line for each."""
+    """The memory of components, a line for each."""
     by_component: dict[str, list[str]] = {}
     taken: dict[str, int] = {}
     for state in statistics.states:
@@ -381,7 +381,7 @@ def _scaled(statistics: RunStatistics) -> Iterator[str]:
 
 
 def _repeats(statistics: RunStatistics) -> Iterator[str]:
-    """What was done once more after deaths."""
+    """The work that was repeated after deaths."""
     repeats = statistics.repeats
     if repeats.slices:
         yield (
@@ -393,7 +393,7 @@ def _repeats(statistics: RunStatistics) -> Iterator[str]:
 
 
 def _late(components: Mapping[str, TaskCounters]) -> Iterator[str]:
-    """What was further out of order than the slack of its spout allows."""
+    """The tuples that were further out of order than the slack of their spout allows."""
     for component, counters in components.items():
         if counters.late:
             yield (
@@ -403,7 +403,7 @@ def _late(components: Mapping[str, TaskCounters]) -> Iterator[str]:
 
 
 def _fates(components: Mapping[str, TaskCounters]) -> Iterator[str]:
-    """What has become of tracked tuples that were not acked at their first attempt."""
+    """The outcome of tracked tuples that were not acked at their first attempt."""
     for component, counters in components.items():
         if counters.reasons:
             by_count = sorted(counters.reasons.items(), key=lambda item: -item[1])

@@ -427,11 +427,11 @@ class Run:
         return snapshot_of(self._plan, *seen, parallelism=counts_of(self._scaling.now), at=at)
 
     def describe(self) -> RunDescription:
-        """What the run is; from any thread."""
+        """The description of the run; from any thread."""
         return self._describing.description()
 
     def statistics(self) -> RunStatistics:
-        """Those of channels, executors, state, checkpoints and repeats of now; from any thread."""
+        """The statistics of channels, executors, state, checkpoints and repeats of now; from any thread."""
         if self._has_ended and self.report is not None:
             return self.report.statistics
         return self._statistics(self._channels(), self._executors())

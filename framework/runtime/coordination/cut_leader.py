@@ -23,7 +23,7 @@ Wait = Callable[[Sequence[int], str], None]
 
 
 class Margin(NamedTuple):
-    """How far ahead of its sources a proposal lies, in time that passes for them."""
+    """The distance of a proposal ahead of its sources, in time that passes for them."""
 
     sample_s: float
     """Seconds for which the leader looks how fast their event time goes on."""
@@ -58,7 +58,7 @@ class CutLeader:
         self._before: dict[Sequence[int], tuple[float, int]] = {}
         """By part a monotonic time in seconds, and the event time that it had come to then."""
         self.voids = 0
-        """How many proposals were void, as a source was ahead."""
+        """The number of proposals that were void, as a source was ahead."""
 
     def agree(
         self,
@@ -169,7 +169,7 @@ class CutLeader:
         return any(self._reached_us(task) > self._record.time_us(task) for task in tasks)
 
     def _reached_us(self, task: int) -> int:
-        """How far a source was when it said so last for an attempt, or when it ended."""
+        """The last reported time of a source for an attempt, or when it ended."""
         ended_us, answer_us = self._record.ended_us(task), self._record.answer_of(task)
         if answer_us is not None:  # what it has brought since then is bound by that
             return answer_us

@@ -41,7 +41,7 @@ _WORD = 2**64 - 1
 
 
 class CutState(enum.IntEnum):
-    """What has become of a proposal."""
+    """The outcome of a proposal so far."""
 
     VOID = 0
     """It binds nobody: there was none, it was given up, or what it was made for is done."""
@@ -57,7 +57,7 @@ class CutState(enum.IntEnum):
 
 
 class Purpose(enum.IntEnum):
-    """What happens at a cut."""
+    """The work of a task at a cut."""
 
     CHECKPOINT = 0
     """Every task saves itself."""
@@ -69,7 +69,7 @@ class Purpose(enum.IntEnum):
 
 
 class Proposal(NamedTuple):
-    """What the leader has proposed to the sources that a task has its tuples from."""
+    """The leader's proposal to the sources that a task has its tuples from."""
 
     attempt: int
     """Its number, from 1."""
@@ -142,7 +142,7 @@ class CutRecord:
 
     @property
     def offset(self) -> int:
-        """Where it lies in its arena."""
+        """Its place in its arena."""
         return self._registers.offset
 
     def source_of(self, task: int) -> int | None:
@@ -254,11 +254,11 @@ class CutRecord:
         return self._registers[first + 8] if self._registers[first + 7] else None
 
     def told_us(self, task: int) -> int:
-        """How far a source has told its consumers that it is, as event time in microseconds."""
+        """The event time, in microseconds, that a source has reported to its consumers."""
         return self._registers[self._said[task]] or LEAST.ts
 
     def answer_of(self, task: int) -> int | None:
-        """How far a source was when it has answered; None as long as it has not."""
+        """The time of a source when it answered; None as long as it has not."""
         first, attempt = self._said[task], self.attempt
         return self._registers[first + 2] if attempt and self._registers[first + 1] == attempt else None
 
@@ -370,7 +370,7 @@ class InputEnd:
         return self._record is None or self._record.may_end(self._task)
 
     def closed_at(self) -> Position:
-        """Where it is not: the position below which the run has processed everything."""
+        """Otherwise the position before which the run has processed everything."""
         return LEAST if self._record is None else self._record.closed_at(self._task)
 
 

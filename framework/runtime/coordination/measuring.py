@@ -12,12 +12,12 @@ from framework.runtime.observation.statistics import ChannelStatistics, Executor
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What had been counted of a bolt at one moment."""
+    """The counts of a bolt at one moment."""
 
     elapsed_s: float
     """Seconds since the spouts were activated."""
     tasks: int
-    """How many tasks got tuples."""
+    """The number of tasks that got tuples."""
     flow: Flow
     busy: Mapping[str, tuple[float, float]]
     """By task, ``component:task id``, for how many seconds it had been busy at which monotonic time."""
@@ -28,11 +28,11 @@ class Flow:
     """The tuples of a bolt; one that comes to several of its tasks counts once."""
 
     received: int
-    """How many producers had emitted to it."""
+    """The number of tuples that producers had emitted to it."""
     taken: int
-    """How many of these its tasks had taken."""
+    """The number of these that its tasks had taken."""
     waiting: int
-    """How many waited in its channels."""
+    """The number of tuples that waited in its channels."""
 
 
 def flow_of(component: str, channels: Sequence[ChannelStatistics]) -> Flow:
@@ -78,7 +78,7 @@ class Measuring:
         channels: Sequence[ChannelStatistics],
         executors: Sequence[ExecutorStatistics],
     ) -> Measurements | None:
-        """What has been measured since the last call.
+        """The measurements since the last call.
 
         Args:
             elapsed_s: seconds since the spouts were activated.

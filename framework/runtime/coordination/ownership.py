@@ -1,4 +1,4 @@
-"""Which key groups each task of a bolt has while its tasks change, as successors of the dead see it, too."""
+"""The key groups of each task of a bolt while its tasks change, as successors of the dead see them, too."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Ownership:
         self._count = groups
 
     def now(self, task: TaskSpec) -> range:
-        """Those that a task has now, if none of its siblings hands any over at this moment.
+        """The key groups of a task now, if none of its siblings hands any over at this moment.
 
         A task that has handed over keeps those that are its own on both sides of the cut, until all others
         have been handed over to it.
@@ -52,7 +52,7 @@ class Ownership:
         return _common(before, behind)
 
     def before(self, task: TaskSpec) -> range:
-        """Those of a task of a bolt that is reconfigured, before the cut."""
+        """The key groups of a task of a bolt that is reconfigured, before the cut."""
         assert self._scales is not None
         return self._among(task, self._scales.wanted(task.component))
 

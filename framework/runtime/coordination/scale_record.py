@@ -1,4 +1,4 @@
-"""Which tasks of each component shall get tuples: words in shared memory, for the producers of these.
+"""The tasks of each component that shall get tuples: words in shared memory, for the producers of these.
 
 Tasks with state by key tell here, too, that they have handed over what is not theirs any more, and what of a
 reconfiguration does not go back where their process dies.
@@ -63,7 +63,7 @@ class ScaleRecord:
 
     @property
     def offset(self) -> int:
-        """Where it lies in its arena."""
+        """Its place in its arena."""
         return self._registers.offset
 
     def want(self, component: str, tasks: TaskSet) -> None:
@@ -76,7 +76,7 @@ class ScaleRecord:
             self._registers[self._proposed[component]] = tasks.code
 
     def wanted(self, component: str) -> TaskSet:
-        """Which tasks of a component shall get tuples; where they hand state over, up to the cut of the
+        """The tasks of a component that shall get tuples; where they hand state over, up to the cut of the
         reconfiguration that goes on."""
         return TaskSet.from_code(self._registers[self._index[component]])
 
@@ -92,7 +92,7 @@ class ScaleRecord:
         self._registers[self._proposed[component]] = tasks.code
 
     def proposed(self, component: str) -> TaskSet:
-        """Which tasks of a component with state by key get tuples behind the cut of the last
+        """The tasks of a component with state by key that get tuples after the cut of the last
         reconfiguration."""
         return TaskSet.from_code(self._registers[self._proposed[component]])
 

@@ -1,4 +1,4 @@
-"""Which tasks the components of a run have while it goes on, as its user or a controller wants it."""
+"""The tasks of a run's components while it goes on, as its user or a controller wants them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _EXAMPLE: Final = 4
 log = logging.getLogger("viperstorm.scale")
 
 Asked = int | Sequence[int]
-"""What may be asked for: the first so many tasks, or tasks by index."""
+"""A request for tasks: a number of them, which are the first, or tasks by index."""
 BY_USER = "viper scale"
-"""Who has asked for a change that no controller has made."""
+"""The author of a change that no controller has made."""
 
 
 class Scaling:
@@ -46,7 +46,7 @@ class Scaling:
         self._tasks = dict(plan.scalable)
         self._hands_over = frozenset(plan.handing_over)
         self._asked_by: dict[str, str] = {}
-        """Who has asked last for what is being carried out, by component."""
+        """The author of the change that is being carried out, by component."""
         self._others = {c.id for c in plan.topology.components} - self._most.keys()
         self._record: ScaleRecord | None = None
         self._reconfiguring: Reconfiguring | None = None
@@ -103,7 +103,7 @@ class Scaling:
 
     @property
     def now(self) -> Mapping[str, TaskSet]:
-        """What `change` returns, but the tasks of before where key groups are still being handed over; from
+        """The result of `change`, but the tasks of before where key groups are still being handed over; from
         any thread."""
         with self._changing:
             record = self._record
@@ -199,5 +199,5 @@ def _chosen(asked: Asked) -> TaskSet:
 
 
 def counts_of(tasks: Mapping[str, TaskSet]) -> Mapping[str, int]:
-    """How many there are of each component."""
+    """The number of tasks of each component."""
     return {name: len(some) for name, some in tasks.items()}

@@ -41,10 +41,10 @@ class SourceCut:
         self._quiet_turns = 0
         self._quiet_since_s = 0.0
         self.place = LEAST
-        """Where the last cut was that the task has passed, or stopped at."""
+        """The last cut that the task has passed, or stopped at."""
         self._told_us = LEAST.ts
         self._floor = LEAST
-        """How far consumers were told that the task was by a process before this one."""
+        """The last position that a process before this one has promised to consumers."""
 
     def go_on_behind(self, floor: Position) -> None:
         """The task goes on in the place of one that has told its consumers of this position."""
@@ -71,7 +71,7 @@ class SourceCut:
         return self._record is not None and self._record.is_alone(self._task)
 
     def reached(self, behind: Position) -> Position:
-        """How far consumers may be told that the task is, as a cut may be set there.
+        """The position that may be promised to consumers, as a cut may be set there.
 
         Args:
             behind: no row below this position is left to be brought.

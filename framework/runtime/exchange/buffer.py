@@ -65,7 +65,7 @@ class Taken(NamedTuple):
 
 
 NONE_TAKEN: Final = Taken(NOTHING, None, {}, (), {}, 0)
-"""What there is in a buffer that nothing was emitted into."""
+"""The content of a buffer that nothing was emitted into."""
 
 
 class EmitBuffer:
@@ -114,7 +114,7 @@ class EmitBuffer:
         self._discarded = self._unused = 0
         """Tuples that nobody receives: those that have been counted, and those of columns."""
         self.segments: list[tuple[Port | None, Taken]] = []
-        """What was emitted before what is in the outbox: columns with their stream, and rows before them."""
+        """The rows emitted before those in the outbox: columns with their stream, and rows before them."""
         self._in_segments = 0
         """Tuples in the segments; kept, as the length is asked for at every look at the task."""
         self.has_more = False
@@ -253,7 +253,7 @@ class EmitBuffer:
         return taken
 
     def _take_rows(self) -> Taken:
-        """What is in the outbox; the caller must hold the guard."""
+        """The content of the outbox; the caller must hold the guard."""
         rows, tags, notes = self.outbox.take()
         mutable, self._mutable = self._mutable, False
         stamps, self._stamps = self._stamps, {}

@@ -1,4 +1,4 @@
-"""What a batch bolt emits while it processes rows: gathered until its call returns, and then put in order."""
+"""The emits of a batch bolt while it processes rows: gathered until its call returns, then put in order."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Marks:
             self._fanout = (own or Fanout(0)).followed_by(fanout, before)
 
     def cut(self) -> Fanout:
-        """How many outputs each input since the last call has had."""
+        """The number of outputs of each input since the last call."""
         fanout, self._fanout = self._fanout, None
         return fanout or _OF_NO_INPUT
 
@@ -152,7 +152,7 @@ class BulkEmits:
         self._closed()
 
     def _closed(self) -> list[Emitted]:
-        """What was emitted for the rows in process, of which there are none from now on."""
+        """The emits for the rows in process, of which there are none from now on."""
         emitted, self._emitted, self._count = self._emitted, [], None
         self._made, self._lease = (), None
         return emitted
@@ -181,7 +181,7 @@ class Emitted:
     port: Port
     payload: Payload
     fanout: Fanout | None
-    """How many of these tuples each input has; None where they do not come by their inputs."""
+    """The number of these tuples of each input; None where they do not come by their inputs."""
     of: Sequence[int]
     """The input of each tuple, where there is no fanout."""
 
@@ -236,7 +236,7 @@ class Emitted:
 
 
 def in_order(emitted: Sequence[Emitted], count: int) -> tuple[list[tuple[Port, Payload]], Fanout]:
-    """What several emits have brought: by input, then by emit, then within an emit.
+    """The rows of several emits: by input, then by emit, then within an emit.
 
     Columns stay columns where all emits are of one stream.
 

@@ -28,7 +28,7 @@ class Address(NamedTuple):
     """The group of the key that it gave first, whose owner tells of a late tuple; None if it gave none."""
 
     def parts(self, owners: Sequence[int]) -> Iterator[tuple[int, Address]]:
-        """What each task has of it, with the index of the task; `owners` has these indexes by group."""
+        """The share of each task in it, with the index of the task; `owners` has these indexes by group."""
         groups, begin = self.groups, 0
         while begin < len(groups):
             owner, end = owners[groups[begin]], begin + 1

@@ -62,7 +62,7 @@ class Destination:
         self.tasks = tuple(tasks)
         self.sources = tuple(sources)
         self.outlets: tuple[Outlet, ...] = self.sources
-        """What the consuming tasks hear of the producing task's progress by."""
+        """The channel by which consuming tasks hear of the producing task's progress."""
         self.positions = Positions()
         """The positions of the tuples that wait."""
         self.count = 0

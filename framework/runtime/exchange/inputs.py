@@ -77,10 +77,10 @@ class BoltInput:
         """
         self.channel = Inlet(reader, sources, shares, whole, borrows, own)
         self.is_linked = isinstance(reader, Link)
-        """Whether its only producer is run by the same thread, and in no worker process."""
+        """True if its only producer is run by the same thread, and in no worker process."""
         self.feedback = tuple(Inlet(back, (source,), shares, whole, own=own) for back, source in feedback)
         self.outlook: Callable[[], tuple[bool, Position, int]]
-        """How far the input is, in one call: whether a tuple could be processed now; the position below which
+        """The progress of the input, in one call: could a tuple be processed now; the position before which
         no tuple will come any more, except through a cycle; and the event time in microseconds up to which
         producers go by what they have said, although positions lie behind it: `UNTOLD` while one has not
         said so."""
@@ -88,7 +88,7 @@ class BoltInput:
         inlets = (self.channel, *self.feedback)
         streams = [s for inlet in inlets for source in inlet.sources for s in source.streams.values()]
         self.is_typed = any(stream.schema is not None for stream in streams)
-        """Whether any of its streams has a schema, so that its tuples may come as columns."""
+        """True if any of its streams has a schema, so that its tuples may come as columns."""
         levels = {stream.level for stream in streams}
         self.level = next(iter(levels)) if len(levels) == 1 else None
         """The only level at which outputs are marked; None where there are several."""

@@ -171,7 +171,7 @@ class Output:
             self._switch.committed(published)
 
     def save_routing(self) -> dict[str, list[int]]:
-        """What the edges have counted that go by counts, by name; for `restore_routing`."""
+        """The counts of the edges that go by counts, by name; for `restore_routing`."""
         return {name: router.save() for name, router in self._counting()}
 
     def restore_routing(self, counts: Mapping[str, Sequence[int]]) -> None:

@@ -46,7 +46,7 @@ class InputStream(NamedTuple):
     key: tuple[int, ...] | None = None
     """Indexes of the fields that name the key of the component's state; None for a stream without one."""
     beside: int = 0
-    """How many values at the end of each row are not the stream's, but an address (`viper.addressed`)."""
+    """The number of values at the end of each row that are an address (`viper.addressed`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Cutter:
         self._borrows = borrows
         streams: list[InputStream] = []
         self._bases: list[int] = []
-        """Where the streams of each source begin among all: the stream of a tag is so much further on."""
+        """The first number of the streams of each source among all; a tag is added to it."""
         for source in sources:
             self._bases.append(len(streams))
             streams += _by_tag(source.streams)
@@ -328,7 +328,7 @@ def _portions(pieces: Sequence[Piece]) -> Iterator[tuple[InputStream, Payload]]:
 
 
 def _without_task(stream: InputStream) -> InputStream:
-    """What tells the streams of tuples apart: not which task they come from."""
+    """The tag that tells the streams of tuples apart: not which task they come from."""
     return stream._replace(task=0)
 
 

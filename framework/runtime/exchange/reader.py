@@ -63,7 +63,7 @@ class SortedInPython:
         self._places: list[Positions] = [Positions() for _ in readers]
         """Of each producing task the positions of what it has brought, some of which has been passed on."""
         self._passed = array("Q", [0] * len(readers))
-        """How many of those have been passed on."""
+        """The number of those that have been passed on."""
         self._last = _Delivered()
         self._is_mutable = False
         """True if a value can be changed by a consumer."""
@@ -183,7 +183,7 @@ class SortedInPython:
         return None if self.ready() or self.drained() else self._sort.holding
 
     def last_ts(self) -> int:
-        """How far event time came at the source that came furthest."""
+        """The event time of the source that came furthest."""
         return max(reader.last_ts() for reader in self._readers)
 
     def waiting_tuples(self) -> int:
@@ -197,7 +197,7 @@ class SortedInPython:
             reader.working(self._untracked(source) + (0 if source else untracked))
 
     def _untracked(self, source: int) -> int:
-        """How many of the tuples that wait here would be lost with this process: nobody tracks them."""
+        """The number of tuples that wait here and would be lost with this process: nobody tracks them."""
         places, passed = self._places[source], int(self._passed[source])
         waiting = len(places) - passed
         return places.trees(passed, waiting).count(0) if places.tracked(passed) else waiting
@@ -207,7 +207,7 @@ class SortedInPython:
 
 
 Place = tuple[int, int, int]
-"""Where a tuple stands: its time, and the two words of its path."""
+"""The position of a tuple: its time, and the two words of its path."""
 _NONE: tuple[Place, int] = ((2**63, 0, 0), 0)
 """Above every place: no source holds the others back."""
 
@@ -231,7 +231,7 @@ class MergeSort:
         self._promised: list[Place] = [LEAST] * sources
         """Of each source the place below which it brings nothing more."""
         self._limit: tuple[Place, int] = (LEAST, 0)
-        """What lies below this can go: the least that a source with an empty queue may still bring."""
+        """Everything before this can go: the least that a source with an empty queue may still bring."""
 
     def process(self, source: int, place: Place, values: Any) -> None:
         """Take a tuple, which stands behind all those that its source has brought before."""
@@ -288,7 +288,7 @@ class MergeSort:
         return self._limit[1]
 
     def waiting(self, source: int) -> int:
-        """How many tuples of a source wait."""
+        """The number of tuples of a source that wait."""
         return len(self._queues[source])
 
     def _find_limit(self) -> None:

@@ -1,4 +1,4 @@
-"""What a typed stream carries: values in one form per type, as rows or as columns."""
+"""The content of a typed stream: values in one form per type, as rows or as columns."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class TypedForm:
 
     @property
     def codes(self) -> bytes:
-        """What C accepts of each field by itself, see `viper.rows.Outbox`."""
+        """The types that C accepts for each field by itself, see `viper.rows.Outbox`."""
         return self._fitting.codes
 
     @cached_property

@@ -50,11 +50,11 @@ _NOT_THE_ONE_OF_ITS_NAME = re.compile(
     r"Can't pickle <class '(?P<cls>(?:(?!<locals>).)+)'>: "
     r"(?:it's not (?:the same object|found) as|attribute lookup) "
 )
-"""What pickle says of a class that its module has no more, or in a worker process never had, by its name."""
+"""The message of pickle about a class that its module has no more, or never had in a worker process."""
 
 
 def _advice(error: Exception) -> str:
-    """What to do about a value that pickle does not carry."""
+    """The advice for a value that pickle does not carry."""
     found = _NOT_THE_ONE_OF_ITS_NAME.match(str(error))
     if found is None:
         return "emit values that pickle can carry"

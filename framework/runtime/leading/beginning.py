@@ -29,12 +29,12 @@ log = logging.getLogger("viperstorm.checkpoint")
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """What a run begins with."""
+    """The beginning of a run."""
 
     plan: Plan
     """The plan, with the places where its tasks go on."""
     checkpoint: Checkpoint | None
-    """Where bolts go on; None where they begin anew."""
+    """The checkpoint that bolts resume from; None where they begin without one."""
     sources: Mapping[str, str]
     """By spout the name of its data, as far as that is known."""
     changes: Sequence[str] = ()

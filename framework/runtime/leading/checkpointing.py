@@ -99,12 +99,12 @@ class Checkpointing:
         self._reports: dict[int, TaskReport] = {}
         """The last one of each task for a checkpoint."""
         self._ended: dict[int, TaskReport] = {}
-        """Those of tasks that have come to their end."""
+        """The states of tasks that have come to their end."""
         self._suspended: Written | None = None
         self._not_suspended: SuspendError | None = None
-        """What has kept the run from being suspended, which was to end and has ended without a checkpoint."""
+        """The reason for which a run that was to be suspended has ended without a checkpoint."""
         self.statistics = earlier
-        """Those of the checkpoints that were written."""
+        """The statistics of the checkpoints that were written."""
 
     # -- from any thread
 

@@ -1,4 +1,4 @@
-"""How other processes command a run: they find it by a folder, and it answers there."""
+"""The commands of other processes to a run: they find it by a folder, and it answers there."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Shown(Protocol):
         """The totals of now."""
 
     def describe(self) -> RunDescription:
-        """What it is."""
+        """The description of the run."""
 
     def statistics(self) -> RunStatistics:
         """Its channels, executors, state and checkpoints."""

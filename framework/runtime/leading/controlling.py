@@ -25,19 +25,19 @@ LEAST_PERIOD_S = 0.01
 """Seconds between two looks at the least: what is counted in less says little. A replay looks as often."""
 
 REPLAYED = "the recording"
-"""Who has asked for a change that is made once more."""
+"""The author of a change that is repeated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Where a run can be looked at; from any thread."""
+    """The counts of a run; from any thread."""
 
     elapsed_s: Callable[[float], float]
     """Tells how many seconds after their activation the spouts are at a monotonic time; 0 before it."""
     channels: Callable[[], Sequence[ChannelStatistics]]
     executors: Callable[[], Sequence[ExecutorStatistics]]
     is_ending: Callable[[], bool]
-    """Whether the run was asked to end."""
+    """True if the run was asked to end."""
 
 
 @dataclass(slots=True)
@@ -82,7 +82,7 @@ class Controlling:
 
     @property
     def controllers(self) -> Mapping[str, Controller]:
-        """Those that are still asked, by bolt."""
+        """The controllers that are still asked, by bolt."""
         return {each.component: each.controller for each in self._controlled}
 
     def repeat(self, changes: Sequence[ScaleChange] | None) -> None:

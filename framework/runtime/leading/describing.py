@@ -88,7 +88,7 @@ class Describing:
         return DescribedSetting(key, shown_value(key, self._settings[key]), origin, _DEFAULTS in origin)
 
     def _own(self, component: str) -> Iterator[tuple[str, Any]]:
-        """What it sets itself, and what was found out about it where the topology leaves that open."""
+        """Its own settings, and those that were found out where the topology leaves them open."""
         conf: Mapping[str, Any] = self._plan.confs.get(component, {})
         named = [each for each in self._plan.topology.components if each.id == component]
         declared = {key for each in named for key in each.config}

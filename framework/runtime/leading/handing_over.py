@@ -1,4 +1,4 @@
-"""What a run has that makes its sources agree, and its tasks hand key groups over."""
+"""The parts of a run that make its sources agree, and its tasks hand key groups over."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from framework.runtime.execution.assembly.network import Network
 
 
 def cut_leader(plan: Plan, network: Network, stop: StopSignal) -> CutLeader | None:
-    """What has the sources of a run agree; None where they never have to."""
+    """The leader that has the sources of a run agree; None where they never have to."""
 
     def wake() -> None:
         for bell in network.bells:

@@ -1,4 +1,4 @@
-"""What ends a run before its spouts do: a duration, or a number of tuples."""
+"""The limits that end a run before its spouts do: a duration, or a number of tuples."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Limits:
             self._stop.request(StopReason.DURATION)
 
     def share(self, elapsed_s: float, emitted: int, expected: int) -> float | None:
-        """How much of the run is over, from 0 to 1; None where nobody knows.
+        """The share of the run that is over, from 0 to 1; None if nobody knows.
 
         Args:
             elapsed_s: seconds since the spouts were activated.

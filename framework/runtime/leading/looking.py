@@ -22,7 +22,7 @@ _MOST_INCIDENTS = 20
 
 @dataclass(slots=True)
 class _Queues:
-    """What the channels say of a component."""
+    """The state of a component's channels."""
 
     waiting: int = 0
     fill: float = 0.0
@@ -61,9 +61,9 @@ class Moment:
     run: str = ""
     """Names the run among all on this machine."""
     attempt: int = 0
-    """How often it has gone back."""
+    """The number of times it has gone back."""
     checkpoints: int = 0
-    """How many it has written."""
+    """The number of checkpoints it has written."""
 
     @classmethod
     def of(
@@ -74,7 +74,7 @@ class Moment:
         return cls(now_s, *where, run, attempt, checkpoints)
 
     def share(self, emitted: int, expected: int) -> float | None:
-        """How much of the run is over; arguments as of `Limits.share`."""
+        """The share of the run that is over; arguments as of `Limits.share`."""
         return self.limits.share(self.elapsed_s, emitted, expected)
 
 

@@ -1,4 +1,4 @@
-"""What was measured of each task, from what the tasks and the channels of a run have counted."""
+"""The measurements of each task, from the counts of the tasks and channels of a run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Counted = Mapping[int, TaskCounters]
 def measured_tasks(
     plan: Plan, counters: Sequence[Counted], channels: Sequence[ChannelStatistics]
 ) -> Sequence[MeasuredTask]:
-    """What was measured of each task of a run, by id.
+    """The measurements of each task of a run, by id.
 
     Args:
         plan: what is run.
@@ -52,7 +52,7 @@ def _measured(plan: Plan, task: TaskSpec, executor: int, counted: Counted, edges
 
 
 class _Edges:
-    """What went from task to task, by ``component:task id`` of those at either end."""
+    """The traffic from task to task, by ``component:task id`` of those at either end."""
 
     def __init__(self, plan: Plan, counted: Counted, channels: Sequence[ChannelStatistics]) -> None:
         self.inputs: dict[str, list[MeasuredInput]] = {}

@@ -114,7 +114,7 @@ class Rebalancing:
 
 
 def _made(plan: Plan, interval_s: float) -> Rebalancer | None:
-    """What decides; None where nothing can be moved, or nobody knows what that would bring."""
+    """The rebalancer that decides; None where nothing can be moved, or nobody knows what that would bring."""
     if not plan.movable:
         return None
     try:

@@ -1,4 +1,4 @@
-"""What a run shows of itself: what it is, the totals of one moment, rates between two moments, and costs.
+"""The views of a run: its description, the totals of one moment, rates between two moments, and costs.
 
 Tables, ``viper top``, the web view and exporters all read these. Nothing here asks a task, or knows any other
 part of a run.

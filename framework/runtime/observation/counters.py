@@ -33,7 +33,7 @@ class StreamCounters:
 
 @dataclass(slots=True)
 class CostCounters:
-    """What a task has used, and what that was used for. Its executor's thread alone adds to it."""
+    """The resources that a task has used, and their uses. Its executor's thread alone adds to it."""
 
     cpu_s: float = 0.0
     """CPU seconds of its turns."""
@@ -123,7 +123,7 @@ class TaskCounters:
     metrics: dict[str, Any] = field(default_factory=dict)
     """Last value of each metric that the component reported."""
     costs: CostCounters = field(default_factory=CostCounters, compare=False)
-    """What it has used, which differs from run to run."""
+    """The resources it has used, which differ from run to run."""
 
     def __repr__(self) -> str:
         counted = {one.name: getattr(self, one.name) for one in fields(self) if one.compare}
@@ -193,7 +193,7 @@ class TimeHistogram:
         self._counts[bucket] += times
 
     def counts(self) -> Counts:
-        """What was counted so far."""
+        """The counts so far."""
         return tuple((bucket, count) for bucket, count in enumerate(self._counts) if count)
 
 
@@ -212,7 +212,7 @@ def added(histograms: Iterable[Counts]) -> Counts:
 
 
 def since(before: Counts, now: Counts) -> Counts:
-    """What was counted between two moments; all of the later one if it has begun anew in between."""
+    """The counts between two moments; all of the later one if it has begun anew in between."""
     earlier: Mapping[int, int] = dict(before)
     left = {bucket: count - earlier.get(bucket, 0) for bucket, count in now}
     if earlier.keys() - left.keys() or any(count < 0 for count in left.values()):

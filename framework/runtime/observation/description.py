@@ -1,4 +1,4 @@
-"""What a run is, which stays as it is while the run goes on, as values that JSON can hold."""
+"""The description of a run, which stays as it is while the run goes on, as values that JSON can hold."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class DescribedComponent:
     depth: int
     """Hops on the longest way from a spout."""
     tasks: int
-    """How many it has, those that stand by included."""
+    """The number of its tasks, those that stand by included."""
     scalable: bool
     """True if the number of those that get tuples may change, from 1 to `tasks`."""
     conf: Mapping[str, Any]
@@ -50,7 +50,7 @@ class DescribedSetting:
     key: str
     value: Any
     origin: str
-    """Where it was set, e.g. ``conf/defaults.yaml:12``."""
+    """The place where it was set, e.g. ``conf/defaults.yaml:12``."""
     is_default: bool
 
 

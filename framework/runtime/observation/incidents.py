@@ -13,7 +13,7 @@ class Incident:
     worker: int
     """Its number, from 1."""
     how: str
-    """How it ended, in words."""
+    """Its end, in words."""
     tasks: Sequence[str]
     """``component:task id`` of its tasks."""
     at_s: float
@@ -27,9 +27,9 @@ class Incident:
     """Components with a task there that had not ended, is not declared stateless, and declares no state: what
     it remembered is gone. Declared state is as it was after the last slice."""
     doing: str = ""
-    """What its tasks were doing when it last reported, in words; empty if it never did."""
+    """The work of its tasks when it last reported, in words; empty if it never did."""
     hint: str = ""
-    """What the cause may be, in words; empty where nothing points to one."""
+    """The possible cause, in words; empty where nothing points to one."""
     peak_bytes: int | None = None
     """The most memory that it had in use; None if that is not known."""
     slices: int = 0
@@ -66,7 +66,7 @@ _LONGEST_MESSAGE = 300
 
 @dataclass(frozen=True, slots=True)
 class ErrorSite:
-    """What one line has raised."""
+    """The exceptions that one line has raised."""
 
     place: str
     """File, line and callback, as ``takings.py:31 in process``."""
@@ -76,7 +76,7 @@ class ErrorSite:
     """Its message, shortened."""
     count: int
     last_s: float
-    """When it did so last, in seconds since 1970."""
+    """The time of the last one, in seconds since 1970."""
 
     def also(self, other: ErrorSite) -> ErrorSite:
         """Both together: the message is that of the later one."""

@@ -1,4 +1,4 @@
-"""What a run has measured of each of its tasks: what a model of the costs of plans is fitted to.
+"""The measurements of each task of a run, which a model of the costs of plans is fitted to.
 
 Counts go on where a worker process was restarted; what had not been told yet when a process died is missing
 from CPU times and turns, which is a tenth of a second at most while tuples move. A run that goes back counts
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class MeasuredInput:
-    """What a task has taken from one other task."""
+    """The input of a task from one other task."""
 
     task: str
     """The other one, ``component:task id``, as everywhere here."""
@@ -27,21 +27,21 @@ class MeasuredInput:
     jumbos: int
     """Jumbo tuples that were taken to their end."""
     decoded: int
-    """Those of the tuples that came as bytes, from another process."""
+    """The tuples that came as bytes, from another process."""
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredOutput:
-    """What a task has put into one channel."""
+    """The output of a task into one channel."""
 
     tasks: Sequence[str]
-    """Those that read all of it."""
+    """The tasks that read all of it."""
     tuples: int
     streams: Mapping[str, int]
     """The same by stream; empty where it comes from a merge bolt."""
     jumbos: int
     encoded: int
-    """Those of the tuples that were written as bytes, once for all readers in other processes."""
+    """The tuples that were written as bytes, once for all readers in other processes."""
     bytes: int
     """The bytes."""
 

@@ -149,7 +149,7 @@ def _work(
 
 
 def _times(before: Sequence[TaskSnapshot], now: Sequence[TaskSnapshot]) -> Counts:
-    """How long the tuples of all tasks together took meanwhile."""
+    """The times that the tuples of all tasks together took meanwhile."""
     earlier = {task.id: task for task in before}
     return added(task.times_since(earlier.get(task.id)) for task in now)
 
@@ -186,7 +186,7 @@ class Bottleneck:
 
     @property
     def told(self) -> str:
-        """What holds the run, and what to do, in words."""
+        """The component that holds the run, and the remedy, in words."""
         name = f"{self.role} {self.component}"
         limit = f"{name} is at its limit, in its code for {self.capacity:.0%} of the time"
         if self.blocked:

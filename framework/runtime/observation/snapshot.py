@@ -23,7 +23,7 @@ class TaskSnapshot:
     worker: int = 1
     """The number of its worker."""
     times: Counts = ()
-    """How long its tuples took: of a bolt from when it has taken one from its input until what it emitted for
+    """The times of its tuples: of a bolt from when it has taken one from its input until what it emitted for
     that is handed on, of a spout from when it has emitted a tracked one until that is acked."""
     waited_s: float = 0.0
     """Seconds of its turns in which it did not compute: its code slept, or waited for others."""
@@ -39,7 +39,7 @@ class TaskSnapshot:
         return min(max(waited_s, 0.0), self.worked_since(before))
 
     def times_since(self, before: TaskSnapshot | None) -> Counts:
-        """How long its tuples took since an earlier snapshot, or all of them."""
+        """The times of its tuples since an earlier snapshot, or all of them."""
         return self.times if before is None else since(before.times, self.times)
 
 
@@ -52,7 +52,7 @@ class ComponentSnapshot:
     """``spout`` or ``bolt``."""
     tasks: Sequence[TaskSnapshot]
     parallelism: int
-    """How many of them get tuples; the others stand by."""
+    """The number of them that get tuples; the others stand by."""
     emitted: int
     processed: int
     acked: int
@@ -62,14 +62,14 @@ class ComponentSnapshot:
     error_sites: Sequence[ErrorSite]
     """The same by the line of user code that has raised them, the latest first."""
     restarts: int
-    """How often it was made anew: after an exception, or with a worker process that had died."""
+    """The number of times it was made again: after an exception, or with a worker process that had died."""
     lost: int
     """Untracked tuples that were not processed to their end because of an exception."""
     late: int
     waiting: int
     """Tuples that wait for it in its channels."""
     fill: float
-    """How full its fullest input is, from 0 to 1."""
+    """The fill of its fullest input, from 0 to 1."""
     blocked_s: float
     """Seconds for which its tasks had something to emit and found no room, added up."""
     held_by: Sequence[str]
@@ -90,7 +90,7 @@ class RunSnapshot:
     run: str
     """Names this run among all on this machine."""
     attempt: int
-    """How often the run has gone back to a checkpoint, or to its beginning, and counts anew."""
+    """The number of times the run has gone back to a checkpoint, or to its beginning, and counts anew."""
     elapsed_s: float
     """Seconds since the spouts were activated; 0 before."""
     at_s: float
@@ -100,7 +100,7 @@ class RunSnapshot:
     draining: bool
     """True if the run was asked to end."""
     share: float | None
-    """How much of it is over, from 0 to 1; None where nobody knows."""
+    """The share of it that is over, from 0 to 1; None if nobody knows."""
     deaths: int
     """Worker processes that have died."""
     lost: int
@@ -108,7 +108,7 @@ class RunSnapshot:
     incidents: Sequence[str]
     """The last of these deaths, in words."""
     checkpoints: int
-    """How many it has written."""
+    """The number of checkpoints it has written."""
     components: Sequence[ComponentSnapshot]
     """In order of definition."""
 

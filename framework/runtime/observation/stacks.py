@@ -1,4 +1,4 @@
-"""Where tasks are, in a callback or not, as it is told to those who ask."""
+"""The places of tasks, in a callback or not, as a request for stacks gets them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class TaskStack:
-    """Where one task is."""
+    """The place of one task."""
 
     task: str
     """``component:task id``."""
@@ -30,15 +30,15 @@ class TaskOutside:
     process: int
     """The number of its process."""
     doing: str
-    """What it waits for instead, or that it has ended, in words."""
+    """Its reason to wait instead, or that it has ended, in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stacks:
-    """Where all tasks are."""
+    """The places of all tasks."""
 
     tasks: Sequence[TaskStack]
-    """Those that are in a callback."""
+    """The tasks that are in a callback."""
     silent: Sequence[int] = field(default=())
     """The numbers of processes that have not told it, as they do not run Python: a library keeps its lock."""
     others: Sequence[TaskOutside] = field(default=())
@@ -46,7 +46,7 @@ class Stacks:
 
 
 class TellsStacks(Protocol):
-    """Whoever knows the tasks of a run."""
+    """An object that knows the tasks of a run."""
 
     def stacks(self) -> Stacks:
-        """Where all tasks are; from any thread."""
+        """The places of all tasks; from any thread."""

@@ -1,4 +1,4 @@
-"""How a run's channels, executors and workers are doing, as values that can be shown and sent."""
+"""The statistics of a run's channels, executors and workers, as values that can be shown and sent."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class SourceStatistics:
-    """What one task has put into a channel."""
+    """The output of one task into a channel."""
 
     task: str
     """``component:task id``, as everywhere here."""
@@ -43,12 +43,12 @@ class SourceStatistics:
     blocked_s: float
     """Seconds for which it had something to add and found no room."""
     encoded: int = 0
-    """Those of the tuples that were written as bytes, once for all readers."""
+    """The tuples that were written as bytes, once for all readers."""
 
 
 @dataclass(frozen=True, slots=True)
 class TakenStatistics:
-    """What one task has taken of one source of a channel."""
+    """The input of one task from one source of a channel."""
 
     tuples: int
     """Tuples delivered, ever."""
@@ -57,12 +57,12 @@ class TakenStatistics:
     jumbos: int
     """Jumbo tuples that were delivered to their end."""
     decoded: int
-    """Those of the tuples that came as bytes, from another process."""
+    """The tuples that came as bytes, from another process."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReaderStatistics:
-    """What one task has taken from a channel."""
+    """The input of one task from a channel."""
 
     task: str
     delivered: int
@@ -74,7 +74,7 @@ class ReaderStatistics:
     held_by: str | None
     """The task for which the others' tuples have to wait, as it may still add the one that comes next."""
     taken: Mapping[str, TakenStatistics] = field(default_factory=dict)
-    """What was delivered, by the task that has added it."""
+    """The delivered tuples, by the task that has added them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +113,9 @@ class ExecutorStatistics:
     busy_s: Sequence[float]
     """For each of its tasks the seconds of its turns."""
     turns: int
-    """How often it has run a task."""
+    """The number of turns it has given to tasks."""
     rests: int
-    """How often it had nothing to do."""
+    """The number of times it had nothing to do."""
     rested_s: float
     """Seconds that it has rested in all."""
     cpu_s: float
@@ -147,7 +147,7 @@ class ExecutorStatistics:
 
 @dataclass(frozen=True, slots=True)
 class StateStatistics:
-    """What is remembered in one declared state."""
+    """The content of one declared state, in numbers."""
 
     component: str
     """Its component; of state of tasks ``component:task id``."""
@@ -157,23 +157,23 @@ class StateStatistics:
     """``key`` or ``task``."""
     keys: int
     bytes: int
-    """What all state of that component, or task, has of the memory of state (``viper.state.bytes``)."""
+    """The share of all state of that component, or task, in the memory of state (``viper.state.bytes``)."""
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluatorStatistics:
-    """What evaluated the transactions of a group."""
+    """The evaluator of the transactions of a group."""
 
     evaluator: str
     """As planned: ``auto``, ``serial`` or a scheme."""
     threads: int
-    """How many may evaluate, of one process."""
+    """The number of threads of one process that may evaluate."""
     serial: int
     """Evaluations by one thread."""
     parallel: int
     """Evaluations by several."""
     serial_ns: float | None
-    """What an instruction took one thread at the least of the last few times; None if that is not known."""
+    """The least time of an instruction on one thread, of the last few; None if that is not known."""
     parallel_ns: float | None
     """Likewise, all threads together."""
     why: str
@@ -185,14 +185,14 @@ class TransactionStatistics:
     """The transactions of one group of shared tables."""
 
     tables: Mapping[str, int]
-    """How many keys each table has room taken for, whether their rows are there or not."""
+    """The number of keys for which each table has taken room, with rows or without."""
     members: Sequence[str]
     """The bolts whose transactions they are, in order of definition."""
     transactions: int
-    """How many were evaluated, those that were aborted included."""
+    """The number of evaluated transactions, aborted ones included."""
     aborted: int
     evaluations: int
-    """How often somebody has evaluated what was gathered."""
+    """The number of evaluations of gathered transactions."""
     late: int
     """Transactions that came when others behind their place had been evaluated."""
     held_by: str
@@ -210,13 +210,13 @@ class GroupStatistics:
     task: str
     """``component:task id`` of the task that owns it."""
     accesses: int
-    """How often its keys were asked for, to be read or changed: once for each tuple and state."""
+    """The number of requests for its keys, to be read or changed: once for each tuple and state."""
     share: float
     """The part of all accesses of the component, from 0 to 1; 0 if there were none."""
     keys: int
     """Keys in all states of the component together."""
     bytes: int
-    """What these have of the memory of state."""
+    """Their share of the memory of state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +247,7 @@ class CheckpointStatistics:
 
 @dataclass(frozen=True, slots=True)
 class RepeatStatistics:
-    """What was done once more, as worker processes had died in the middle of it."""
+    """The work that was repeated, as worker processes had died in the middle of it."""
 
     deaths: int = 0
     """Processes that have died and were restarted."""
@@ -258,12 +258,12 @@ class RepeatStatistics:
     left_out: int = 0
     """Tuples of their output that consumers had already, and that successors have left out."""
     went_back: int = 0
-    """How often the whole run has gone back to a checkpoint, or to its beginning, as values had died with
-    their process (``durable="checkpoint"``)."""
+    """The number of times the run has gone back to a checkpoint, or to its beginning, as values had died
+    with their process (``durable="checkpoint"``)."""
 
     @classmethod
     def of(cls, incidents: Iterable[Incident], went_back: int = 0) -> RepeatStatistics:
-        """Those of the processes that have died, in a run that has gone back so often."""
+        """The repeats of the processes that have died, in a run that has gone back so often."""
         found = [incident for incident in incidents if incident.restarted]
         return cls(
             deaths=len(found),
@@ -276,7 +276,7 @@ class RepeatStatistics:
 
 @dataclass(frozen=True, slots=True)
 class WorkerReport:
-    """What the tasks of one process have done."""
+    """The work of the tasks of one process."""
 
     counters: Mapping[int, TaskCounters]
     """By task."""
@@ -299,15 +299,15 @@ class RunStatistics:
     groups: Sequence[GroupStatistics] = ()
     """The key groups of each component with state by key that are used most, the hottest first."""
     checkpoints: CheckpointStatistics = CheckpointStatistics()
-    """What it has written."""
+    """The checkpoints that it has written."""
     repeats: RepeatStatistics = RepeatStatistics()
-    """What was done once more after deaths."""
+    """The work that was repeated after deaths."""
     scaled: Sequence[ScaleChange] = ()
     """The changes of numbers of tasks, in their order."""
     transactions: Sequence[TransactionStatistics] = ()
-    """Those of each group of shared tables."""
+    """The statistics of each group of shared tables."""
     tasks: Sequence[MeasuredTask] = ()
-    """What was measured of each task, by id."""
+    """The measurements of each task, by id."""
 
     def as_object(self) -> dict[str, Any]:
         """The same as JSON can hold it."""

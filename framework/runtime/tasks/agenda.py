@@ -1,4 +1,4 @@
-"""What a bolt's task does at a position, between two inputs.
+"""The work of a bolt's task that is due at a position, between two inputs.
 
 Ticks, batches and windows are such entries. Whatever else is due at a position is one more client: the task
 asks all of them in the same places, and runs what they give it in the order of positions, through the same
@@ -22,13 +22,13 @@ class Entry(NamedTuple):
     """Something to be done between two inputs."""
 
     at: Position | None
-    """Where its outputs stand; None for the task's frontier."""
+    """The position of its outputs; None for the task's frontier."""
     run: Callable[[Position | None], None]
     """Does it; is given the position."""
 
 
 class Frontier(NamedTuple):
-    """How far a task's input has been processed."""
+    """The progress of a task's input."""
 
     position: Position
     """No input below this will come; `LAST` or above once every source has brought all it has."""
@@ -58,7 +58,7 @@ class AgendaClient:
         return iter(())
 
     def held(self, position: Position) -> Position:
-        """How far consumers may be told that the task is, whose input has come to a position."""
+        """The position that may be promised to consumers of a task whose input has come to a position."""
         return position
 
     def take_timed(self, now_s: float) -> Iterator[Entry]:
@@ -80,7 +80,7 @@ class AgendaClient:
         """The task has other key groups from now on."""
 
     def save(self) -> dict[str, Any]:
-        """What another run must know to go on, as JSON can hold it, by names that no other client uses."""
+        """The state that another run resumes from, as JSON holds it, by names that no other client uses."""
         return {}
 
     def restore(self, saved: Mapping[str, Any]) -> None:
@@ -97,10 +97,10 @@ class Agenda:
     def __init__(self, clients: Sequence[AgendaClient] = ()) -> None:
         self._clients = tuple(clients)
         self.has_clients = bool(self._clients)
-        """Whether anything can ever be due."""
+        """True if anything can ever be due."""
 
     def also(self, client: AgendaClient) -> Agenda:
-        """What is due here, and then what is due by one more client."""
+        """The agenda with all that is due here, and then by one more client."""
         return Agenda((*self._clients, client))
 
     def is_due_before(self, position: Position) -> bool:
@@ -123,7 +123,7 @@ class Agenda:
             yield from client.take_until(frontier)
 
     def held(self, position: Position) -> Position:
-        """How far consumers may be told that the task is, whose input has come to a position."""
+        """The position that may be promised to consumers of a task whose input has come to a position."""
         for client in self._clients:
             position = client.held(position)
         return position
@@ -139,7 +139,7 @@ class Agenda:
             yield from client.take_timed(now_s)
 
     def save(self) -> dict[str, Any]:
-        """What another run must know to go on; for `restore`."""
+        """The state that another run needs to resume; for `restore`."""
         return {name: value for client in self._clients for name, value in client.save().items()}
 
     def restore(self, saved: Mapping[str, Any]) -> None:
@@ -240,7 +240,7 @@ class EventTimeTicks(AgendaClient):
 
 
 class RecordedTicks(AgendaClient):
-    """What was due by the wall clock in a run that this one repeats.
+    """The entries that were due by the wall clock in a run that this one repeats.
 
     Args:
         ticks: what it was, and when.
@@ -290,14 +290,14 @@ class Timed(AgendaClient):
         self._catches_up = catches_up
 
     def take_timed(self, now_s: float) -> Iterator[Entry]:
-        """What has become due since the last time."""
+        """The entries that have become due since the last time."""
         count = self._timer.take_due(now_s)
         for _ in range(count if self._catches_up else min(count, 1)):
             yield Entry(None, self._run)
 
     @property
     def due_at_s(self) -> float:
-        """When it is due next."""
+        """The time at which it is due next."""
         return self._timer.due_at_s
 
 
@@ -369,7 +369,7 @@ class LastEntries(AgendaClient):
         """True if inputs have been processed since they were."""
 
     def input_passed(self, position: Position) -> None:
-        """What is processed behind the last entries makes them due once more at the end."""
+        """Input that is processed after the last entries makes them due once more at the end."""
         self._input_since = True
 
     def take_until(self, frontier: Frontier) -> Iterator[Entry]:
@@ -382,7 +382,7 @@ class LastEntries(AgendaClient):
             yield Entry(at, run)
 
     def save(self) -> dict[str, Any]:
-        """Whether they were due, and whether any input came behind them."""
+        """The state of the last entries: were they due, and did input come after them."""
         return {"last": [self._were_due, self._input_since]}
 
     def restore(self, saved: Mapping[str, Any]) -> None:

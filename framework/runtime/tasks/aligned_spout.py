@@ -28,7 +28,7 @@ _WORD = 2**64 - 1
 
 
 class Progress(Enum):
-    """How far a task is with what its spout has."""
+    """The progress of a task with the rows of its spout."""
 
     BRINGS = "brings"
     HAS_BROUGHT = "has brought"
@@ -74,7 +74,7 @@ class AlignedSpout:
         self._before: tuple[bytes, Any, Position] | None = None
         """Before the last call: where the spout and its clock were, and what was placed last."""
         self._saved: dict[str, Any] | None = None
-        """What is saved while the task waits for the end of a run that is suspended."""
+        """The state that is saved while the task waits for the end of a run that is suspended."""
         self._saved_for = 0
         """The attempt to suspend the run that this was saved for."""
         self._wanted_in = -1
@@ -213,7 +213,7 @@ class AlignedSpout:
         self._leave()
 
     def frontier(self) -> Position:
-        """How far the consumers may be told that the task is.
+        """The position that may be promised to consumers.
 
         One that has brought all, and does not end as the run is to be suspended, is where the others are to
         come: they may wait for room, which consumers make that know of it.
@@ -231,7 +231,7 @@ class AlignedSpout:
 
     @property
     def told_us(self) -> int:
-        """How far the consumers were told that the task is, as event time in microseconds."""
+        """The event time, in microseconds, that was promised to consumers."""
         return max(self._emitter.last_placed.ts, self._emitter.published.ts)
 
     def told(self) -> None:
@@ -269,7 +269,7 @@ class AlignedSpout:
     # -- where the task is, for whoever goes on there
 
     def save(self) -> tuple[Any, Any, list[Any]]:
-        """Where the spout and its clock are, and what is held back of what it has emitted until there."""
+        """The offset of the spout, its clock, and its emits that are held back until there."""
         assert self._offset is not None
         held = self._assigner.held()
         if held and self._before is not None and self._before[2] == self._emitter.last_placed:
@@ -317,7 +317,7 @@ class SpoutOffset:
         self._spout = spout if isinstance(spout, SeekableSpout) else None
 
     def save(self) -> Any:
-        """Where the spout is.
+        """The offset of the spout.
 
         Raises:
             ComponentError: it raised.

@@ -1,4 +1,4 @@
-"""Where a task of a partitioned spout stops: where the others do, at one event time."""
+"""The stop of a task of a partitioned spout: together with the others, at one event time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from viper.partitions import NO_LIMIT
 from viper.registers import Registers
 
 OF_THE_DRAIN = 0.25
-"""Which part of the time to drain an aligned stop may take. Whoever asks for an end does not want to wait,
+"""The share of the drain time that an aligned stop may take. Whoever asks for an end does not want to wait,
 and a task can be far ahead: the tuples of a stream with few rows lie in its channel before others come to
 them."""
 
@@ -35,7 +35,7 @@ class StopTimes:
 
     @classmethod
     def attach(cls, arena: Arena, offset: int, groups: Sequence[Sequence[int]]) -> StopTimes:
-        """Those at an offset; ArenaError if nothing was allocated there."""
+        """The times at an offset; ArenaError if nothing was allocated there."""
         return cls(Registers.attach(arena, offset, 2 * sum(map(len, groups))), groups)
 
     @staticmethod
@@ -45,7 +45,7 @@ class StopTimes:
 
     @property
     def offset(self) -> int:
-        """Where they lie in their arena."""
+        """Their place in their arena."""
         return self._registers.offset
 
     def has(self, task: int) -> bool:

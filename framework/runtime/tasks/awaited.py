@@ -22,7 +22,7 @@ LOOK_S: Final = 0.02
 LAST_WORDS_S: Final = 2.0
 """Seconds that a program has to say something behind the end of its input."""
 OF_THE_DRAIN: Final = 0.75
-"""Which part of the time to drain a program has whose input has not been closed: it may answer then only."""
+"""The share of the time to drain of a program whose input has not been closed: it may answer then only."""
 
 
 class Awaited:
@@ -59,10 +59,10 @@ class Awaited:
         self._since_s: float | None = None
         """Monotonic time in seconds since which the task waits; None while it does not."""
         self._look_at_s = inf
-        """When a program is listened to next."""
+        """The time at which a program is read next."""
         self._drains_since_s = inf
         self._closed_at_s: float | None = None
-        """When the input of the program was closed."""
+        """The time at which the input of the program was closed."""
         self._given_up_at = -1
         """The number of processed tuples at the last cut at which answers were waited for in vain."""
         self._has_ended = False
@@ -186,7 +186,7 @@ class Awaited:
 
     @property
     def _closes_at_s(self) -> float:
-        """When a program is told that its input is over; of another component, when it is waited for no more.
+        """The time at which a program hears that its input is over; of another component, the last wait.
 
         Where the run drains, that is early enough for the program to answer only then.
         """
@@ -260,6 +260,6 @@ class Answering:
             counters.acked = max(counters.processed - counters.failed - self._processor.left_open, 0)
 
     def untracked(self, positions: Positions) -> int:
-        """How many of the tuples in process, at these positions, nobody tracks."""
+        """The number of tuples in process, at these positions, that nobody tracks."""
         count = len(positions)
         return positions.trees(0, count).count(0) if self._is_tracked else count

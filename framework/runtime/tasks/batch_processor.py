@@ -1,4 +1,4 @@
-"""How the input of a batch bolt reaches its component: successive rows of one stream in one call."""
+"""The way of a batch bolt's input to its component: successive rows of one stream in one call."""
 
 from __future__ import annotations
 

@@ -36,12 +36,12 @@ from viper.position import Position
 
 @dataclass(frozen=True, slots=True)
 class DueBy:
-    """What makes things due in a run."""
+    """The causes of due entries in a run."""
 
     event_time: bool
     """True if ticks follow event time, and not the wall clock."""
     recorded: ReplayTicks | None
-    """What was due by the wall clock in a run that this one repeats; None in a run that repeats none."""
+    """The entries that were due by the wall clock in a run that this one repeats; None if it repeats none."""
     sources_wait: bool
     """True if sources may wait for answers when they have brought all, so that the last entries cannot wait
     for the end of the sources in turn."""
@@ -119,7 +119,7 @@ def make_agenda(
 
 
 def _timed(tick_s: float | None, batch_s: float | None, interludes: Interludes) -> Iterator[AgendaClient]:
-    """What is due by the wall clock, from now on."""
+    """The entries that are due by the wall clock, from now on."""
     now_s = time.monotonic()
     if tick_s:
         yield Timed(WallTimer(tick_s, now_s), interludes.tick, catches_up=True)

@@ -1,4 +1,4 @@
-"""Where a bolt's task places what its component emits: below the tuple in process, or beside all input."""
+"""The positions of a bolt's outputs: below the tuple in process, or beside all input."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ class Marks(Protocol):
         """True if the last tuple of the marks is still in process."""
 
     def cut(self) -> Fanout | bytes:
-        """How many rows each tuple since the last call has had; or for each the number of rows after it, all
+        """The number of rows of each tuple since the last call; or for each the number of rows after it, all
         together, as native uint32."""
 
 
 class Beside(NamedTuple):
-    """Where outputs are placed beside all input."""
+    """The level of outputs beside all input."""
 
     at: Position | None
     """None for the frontier."""
     is_ahead: bool
     """True if that lies before inputs that have been processed."""
     level: Level | None = None
-    """Where outputs are marked; None for the level of all that belongs to no input."""
+    """The level of outputs; None for the level of all that belongs to no input."""
 
 
 _AT_FRONTIER = Beside(None, is_ahead=False)
@@ -88,7 +88,7 @@ class BoltAssigner:
         self._first_inheriting = 0
         """Index in there of the first tuple whose outputs have not all been placed."""
         self._out, self._spare = Positions(), Positions()
-        """Those of the next emission, and those of the last one."""
+        """The positions of the next emission, and those of the last one."""
 
     @property
     def current(self) -> Position:
@@ -181,7 +181,7 @@ class BoltAssigner:
         return _new(Emission, (taken.payload, taken.tags, made, self._is_tracking or bool(taken.notes)))
 
     def placed(self) -> None:
-        """What `take` gave last has been counted: now acks that followed it may take effect."""
+        """The last result of `take` has been counted: now acks that followed it may take effect."""
         if self._acker is not None and self._pending_acks is not None:
             acks, self._pending_acks = self._pending_acks, None
             self._acker.give(acks)

@@ -27,7 +27,7 @@ from viper.bell import Bell
 from viper.position import LEAST, Position, Positions
 
 AtCut = Callable[[Proposal], bool]
-"""What is done where a task stands at a cut, with all that lies below it committed, and nothing else. Returns
+"""The work of a task that waits at a cut, with all before it committed, and nothing else. Returns
 whether the task goes on. If not, it is called once more when the task has been signalled, and until then the
 task does nothing but hand on what it has emitted."""
 
@@ -52,11 +52,11 @@ class BoltCut:
         self.passed = 0
         """The last attempt whose cut the task has passed."""
         self._place: Position | None = None
-        """Where the cut is; None for none that the task has to come to."""
+        """The place of the cut; None for none that the task has to come to."""
         self.is_there = False
         """True if the task stands at the cut."""
         self.stands_at = LEAST
-        """Where the last cut was that the task has stood at."""
+        """The last cut that the task has waited at."""
         self.stands_since_s = 0.0
         """Monotonic time in seconds since which it has stood at the last one."""
 
@@ -115,7 +115,7 @@ class BoltCut:
         return self._place is not None and position >= self._place
 
     def count_below(self, positions: Positions) -> int:
-        """How many inputs that have been taken just now, at least one, lie below the cut."""
+        """The number of inputs, at least one, that have been taken just now and lie before the cut."""
         self.look()
         if not self.is_due_before(positions.last()):
             return len(positions)
@@ -136,7 +136,7 @@ class BoltCut:
         return Frontier(min(self.place, Position(time_us + 1, 0, 0)), time_us, False)
 
     def promised(self, reached: Frontier) -> Position:
-        """How far consumers are told that the task is while it stands at the cut; arguments as of `frontier`.
+        """The position promised to consumers while the task waits at the cut; arguments as of `frontier`.
 
         They have to go on up to there before others come to the cut: these may wait for room. They must not
         fire what is due behind it.
@@ -191,7 +191,7 @@ class HandOver:
         self._awaited: Sequence[int] = ()
         """The siblings that have not handed over what the task takes, as far as it knows."""
         self._groups = range(0)
-        """What it takes, with what it keeps."""
+        """The key groups that it takes, with those that it keeps."""
         self.goes_on = False
         """True if the task has handed over, and has not taken over what is its own now."""
 
@@ -219,7 +219,7 @@ class HandOver:
         return not self._awaited
 
     def keep(self, attempt: int) -> None:
-        """What was taken over up to an attempt stays the task's, as that is committed."""
+        """The key groups that were taken over up to an attempt stay the task's, as that is committed."""
         if attempt != self._kept:
             self._scales.take_over(self._task.id, attempt)
             self._kept = attempt

@@ -55,7 +55,7 @@ class BoltParts:
     commits: SinkCommits | None
     """Tells a transactional sink when to apply what it has taken; None for other components."""
     cut: BoltCut | None
-    """Where the task is saved for checkpoints, or hands key groups over; None where it never does."""
+    """The next cut, at which the task is saved, or hands key groups over; None where it never does."""
     hand_over: HandOver | None
     """Hands key groups over, and takes others; None where its component keeps its tasks."""
     group: Membership | None
@@ -102,7 +102,7 @@ class BoltTask(Task):
         self._positions = Positions()
         """Of the input of this slice."""
         self._steps: Iterator[None] | None = None
-        """What is left of a turn that found no room for its output."""
+        """The rest of a turn that found no room for its output."""
         self._waiting = 0
         """Untracked tuples that were emitted in earlier turns, and that there was no room for as yet."""
 
@@ -115,7 +115,7 @@ class BoltTask(Task):
 
     @property
     def processor(self) -> Processor:
-        """What gives tuples to the component."""
+        """The processor that gives tuples to the component."""
         return self.parts.processor
 
     @property

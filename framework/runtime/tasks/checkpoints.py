@@ -1,4 +1,4 @@
-"""What a task has to do with checkpoints: where it goes on, and what it saves and reports for one."""
+"""The part of a task in checkpoints: it resumes from one, and saves and reports its state for the next."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class BeingWritten(Protocol):
 
     @property
     def saved(self) -> Saved:
-        """What the manifest says of it, once all is written."""
+        """The entry of the manifest for it, once all is written."""
 
     def write(self, budget_s: float) -> bool:
         """Write for about so many seconds; whether all is written. OSError: it cannot be."""
@@ -59,7 +59,7 @@ class Together:
 
     @property
     def saved(self) -> Saved:
-        """What the manifest says of all of them."""
+        """The entries of the manifest for all of them."""
         return reduce(Saved.also, (part.saved for part in self._parts))
 
     def write(self, budget_s: float) -> bool:
@@ -75,7 +75,7 @@ class Together:
 
 @dataclass(slots=True)
 class PendingCut:
-    """What was saved at the cut of a checkpoint that does not exist as yet."""
+    """The state that was saved at the cut of a checkpoint that does not exist as yet."""
 
     proposal: Proposal
     saved: Mapping[str, Any]
@@ -87,7 +87,7 @@ class PendingCut:
     is_committed: bool = False
 
     def committed(self) -> None:
-        """What was done up to there lasts."""
+        """The work up to there lasts."""
         self.is_committed = True
 
     def written(self, states: Saved) -> None:
@@ -95,7 +95,7 @@ class PendingCut:
         self.states, self.snapshot = states, None
 
     def reported(self, error: str = "") -> SavedTask:
-        """What the leader of the run is told of it."""
+        """The report of it to the leader of the run."""
         return SavedTask(self.proposal.attempt, self.saved, self.states, self.held_s, error)
 
 
@@ -104,15 +104,15 @@ class TaskCheckpoints:
 
     def __init__(self) -> None:
         self.restored: Mapping[str, Any] | None = None
-        """What the task of another run had saved, if this one goes on from there."""
+        """The state that the task of another run had saved, if this one goes on from there."""
         self._on_report: Callable[[SavedTask], None] = lambda found: None
         self._on_want: Callable[[], None] = lambda: None
         self._folder = Path()
         self._record: CutRecord | None = None
         self.pending: PendingCut | None = None
-        """What is still to be written, committed and reported."""
+        """The part that is still to be written, committed and reported."""
         self._write_at_s = 0.0
-        """When more of it may be written."""
+        """The time from which more of it may be written."""
         self._before: tuple[int, Together] | None = None
         """The snapshot that was written last, and the id of its checkpoint."""
         self._is_full = True
@@ -179,7 +179,7 @@ class TaskCheckpoints:
         return self._write_at_s if self.pending is not None and self.pending.snapshot is not None else inf
 
     def committed(self) -> None:
-        """What the task has done lasts, up to the cut or beyond."""
+        """The work of the task lasts, up to the cut or beyond."""
         if self.pending is not None:
             self.pending.committed()
             self._report()

@@ -1,4 +1,4 @@
-"""How tuples reach the windows of an operator that aggregates: those of a slice at once, columns or rows."""
+"""The way of tuples into the windows of an operator that aggregates: a slice at once, columns or rows."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ColumnFolder(TupleProcessor):
         self._columns_for: Host | None = None
         self._rows_for: Host | None = None
         self._folded = 0
-        """How many times tuples were taken at once."""
+        """The number of times tuples were taken at once."""
 
     @property
     def last_begun(self) -> int:

@@ -1,4 +1,4 @@
-"""What is fixed about a task, and known to all its parts."""
+"""The fixed facts about a task, which all its parts know."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ class TaskContext:
     """One task of a plan, as all parts of the running task see it."""
 
     spec: TaskSpec
-    """Which replica of which component it is."""
+    """The task's component and its index there."""
     identity: Identity
-    """What the component is told about itself."""
+    """The facts that the component gets about itself."""
     counters: TaskCounters
-    """What the task counts."""
+    """The counters of the task."""
     times: TimeHistogram = field(default_factory=TimeHistogram)
-    """How long its tuples took: of a bolt from when it has taken one from its input until what it emitted for
+    """The times of its tuples: of a bolt from when it has taken one from its input until what it emitted for
     that is handed on, of a spout from when it has emitted a tracked one until that is acked."""
     checkpoints: TaskCheckpoints = field(default_factory=TaskCheckpoints)
-    """What it has to do with checkpoints."""
+    """Its part in checkpoints."""
 
     @property
     def name(self) -> str:

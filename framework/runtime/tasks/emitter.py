@@ -1,4 +1,4 @@
-"""How the output of a task leaves it: placed in the order, divided among the consumers, handed over."""
+"""The way out of a task's output: placed in the order, divided among the consumers, handed over."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Assigner(Protocol):
         """
 
     def placed(self) -> None:
-        """What `take` gave last has been counted by the trees that it belongs to."""
+        """The last result of `take` has been counted by the trees that it belongs to."""
 
     @property
     def has_more(self) -> bool:
@@ -109,12 +109,12 @@ class Emitter:
         if commits is not None and output.may_divide_anew:
             commits.call_behind(lambda: output.committed(self.published))
         self.commits = commits
-        """What the task commits by what it has done; None where it commits nothing."""
+        """The commits by which the task's work lasts; None where it commits nothing."""
         self.output = output
         self.blocked = False
         """True if something that was emitted waits for room."""
         self.published = LEAST
-        """What the consumers know: nothing smaller will come."""
+        """The position that was promised to consumers: nothing smaller will come."""
         self.is_laden = False
         """True if anything was placed that has not been handed over, in the middle of a callback perhaps, for
         an emit that asked for its receivers."""
@@ -125,16 +125,16 @@ class Emitter:
         self._assigner = assigner
         self._recorder = recorder
         self.neighbours: tuple[Any, ...] = ()
-        """Who may have something to do once the task has run, in the same executor."""
+        """The tasks of the same executor that may have something to do once the task has run."""
         self._is_busy = False
         """True if something is just being placed or handed over: a finalizer that the garbage collector
         runs then may emit, but what it emits waits for the next time."""
         self._floor = LEAST
         """Nothing was to be emitted below this when the task began."""
         self._told = LEAST
-        """How far consumers were told that the task is by a process that died, and whose rows come again."""
+        """The promise to consumers of a process that died, and whose rows come again."""
         self._last_positions: Positions | None = None
-        """Those of what was emitted last; None before that."""
+        """The positions of the last emission; None before that."""
         self._delivered_at_once = 0
         """Tuples delivered in the middle of callbacks, for emits that want to know their receivers."""
 
@@ -169,7 +169,7 @@ class Emitter:
 
     @property
     def last_placed(self) -> Position:
-        """Where what was emitted last stands."""
+        """The position of the last emit."""
         return self._floor if self._last_positions is None else self._last_positions.last()
 
     @property

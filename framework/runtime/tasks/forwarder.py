@@ -1,4 +1,4 @@
-"""How a merge bolt's task passes on what it receives: at the same positions, in batches."""
+"""The work of a merge bolt's task, which passes on its input: at the same positions, in batches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a bolt emits for one tuple in several key groups, which several tasks may share.
+"""The outputs of a bolt for one tuple in several key groups, which several tasks may share.
 
 All tasks that own one of the groups have outputs below the same tuple. So these are marked by their group,
 and numbered within it: then they stand at the same places however many tasks there are.
@@ -30,7 +30,7 @@ class GroupOutputs:
         self._levels: dict[int, Level] = {}
 
     def begin(self, group: int) -> None:
-        """What is emitted from now on, for the tuple in process, stands among the outputs of a key group."""
+        """An emit from now on, for the tuple in process, stands among the outputs of a key group."""
         self._emitter.place()
         level = self._levels.get(group)
         if level is None:

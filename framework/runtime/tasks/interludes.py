@@ -1,4 +1,4 @@
-"""How a bolt's task calls its component for what is no input: its beginning, ticks, batches that are due."""
+"""The calls of a bolt's component that are for no input: its beginning, ticks, batches that are due."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Interludes:
         self.number = 0
         """Of the last tick."""
         self._last_input = LEAST
-        """Where the last tuple of the last slice stands, if that is recorded."""
+        """The position of the last tuple of the last slice, if that is recorded."""
 
     def save(self) -> int:
         """The number of the last tick."""
@@ -228,5 +228,5 @@ class Interludes:
 
     @property
     def _untracked_fails(self) -> int:
-        """How many tuples that nobody tracks the component has failed."""
+        """The number of tuples that the component has failed and nobody tracks."""
         return self._context.counters.failed if self._acker is None else self._acker.untracked_fails

@@ -44,7 +44,7 @@ class Membership:
     ) -> None:
         self._context = context
         self.most = most
-        """How many tuples are gathered before they are evaluated."""
+        """The number of tuples that are gathered before they are evaluated."""
         self.recorder = recorder
         self._group = state.group
         self._state = state
@@ -56,7 +56,7 @@ class Membership:
         self._repeats = False
         """True if a successor would repeat what is called back, until the task commits."""
         self.waits_at: Position | None = None
-        """Where the first tuple stands whose transactions wait for others to come there; None for none."""
+        """The position of the first tuple whose transactions wait for others to come there; None for none."""
 
     @property
     def is_keeper(self) -> bool:
@@ -120,7 +120,7 @@ class Membership:
         self._repeats = True
 
     def ready(self) -> int:
-        """How many of the tuples that were gathered, and not called back as yet, can be called back now."""
+        """The number of gathered tuples, not called back as yet, that can be called back now."""
         ready = self.recorder.evaluated_inputs()
         if not (ready or self._has_told_all):
             if self._repeats:
@@ -168,13 +168,13 @@ class Membership:
         return self._names[self._group.holding()]
 
     def release(self) -> None:
-        """What was called back is needed no more."""
+        """Results that were called back are needed no more."""
         self.recorder.release()
 
     # -- as a part of the task's commits
 
     def save(self) -> int:
-        """How far in its log the task has called back."""
+        """The offset in its log up to which the task has called back."""
         return self.recorder.called_back
 
     def restore(self, noted: int) -> None:

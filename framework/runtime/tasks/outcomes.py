@@ -1,4 +1,4 @@
-"""What becomes of the tuples that a spout emits with an id, and how the spout hears of it."""
+"""The outcomes of the tuples that a spout emits with an id, and the calls that tell it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Outcomes:
 
     @property
     def room(self) -> int:
-        """How many more tuples the spout may be asked for."""
+        """The number of tuples that the spout may still be asked for."""
         if self._pending is None:
             return sys.maxsize
         room = self._pending.room - self._assigner.tracked_and_held

@@ -47,7 +47,7 @@ class PartitionMerger:
         self._saturated = 0
         """Rows without room for their place, of components before the one that is here now."""
         self._out, self._spare = Positions(), Positions()
-        """Those of the next emission, and those of the last one."""
+        """The positions of the next emission, and those of the last one."""
         self.is_exhausted = False
         """True if no partition has a row any more."""
 
@@ -132,7 +132,7 @@ class PartitionMerger:
 
     @property
     def offsets(self) -> dict[int, Place]:
-        """How far each partition has been brought, by its number, where that is known."""
+        """The progress of each partition, by its number, where that is known."""
         places = {feed.number: feed.place for feed in self._feeds}
         return {number: place for number, place in places.items() if place is not None}
 

@@ -43,7 +43,7 @@ class Partitioning:
     largest_slice: int | None = None
     """As `Task.largest_slice`."""
     cut: SourceCut = field(default_factory=SourceCut)
-    """Where a checkpoint is cut, or the run is suspended."""
+    """The cuts of checkpoints and of a suspension."""
 
 
 class PartitionedTask(SourceTask):
@@ -211,7 +211,7 @@ class PartitionedTask(SourceTask):
 
     @property
     def _told_us(self) -> int:
-        """How far the consumers were told that the task is, as event time in microseconds."""
+        """The event time, in microseconds, that was promised to consumers."""
         return max(self.emitter.last_placed.ts, self.emitter.published.ts)
 
     def _note_offsets(self) -> None:

@@ -1,4 +1,4 @@
-"""Who acts for a task while its own thread is away in a callback that blocks.
+"""The thread that acts for a task while its own is away in a callback that blocks.
 
 What was emitted before the callback blocked is not to wait for its return, nor are those who merge this
 task's tuples with others' to wait to hear how far it is. The task's own thread can do neither meanwhile.

@@ -1,4 +1,4 @@
-"""How the input of a bolt reaches its component: tuple by tuple, or, of a sink, in rows."""
+"""The way of a bolt's input to its component: tuple by tuple, or, of a sink, in rows."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class TupleProcessor:
         return True
 
     def _callback(self) -> Callable[[Any], object]:
-        """What a tuple is given to; another one when the component was made anew."""
+        """The function that takes a tuple; another one when the component was made anew."""
         return self._slot.process
 
     def _raised(self, error: BaseException, tup: Any) -> None:

@@ -231,7 +231,7 @@ class PollingPuller(Puller):
 
 
 def make_puller(context: TaskContext, slot: ComponentSlot, buffer: EmitBuffer, linger_s: float) -> Puller:
-    """What asks the component of a slot for tuples; to be made once the component has been initialized.
+    """The puller that asks the component of a slot for tuples; to be made once that is initialized.
 
     Args:
         context: the task's.

@@ -1,4 +1,4 @@
-"""When a transactional sink applies what it has staged: by rows and seconds, or with a run's checkpoints."""
+"""The times at which a transactional sink applies staged rows: by rows and seconds, or with checkpoints."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class SinkCommits(AgendaClient):
         self.waits_for_commit = False
         """True if nothing is applied before the task has committed all that is staged."""
         self._due: Callable[[TransactionalSink], None] | None = None
-        """What the sink does at the next commit of its task."""
+        """The action of the sink at the next commit of its task."""
         self._start_id: int | None = None
         """The checkpoint that the run goes on from; None if it begins anew."""
         self._context = context
@@ -105,7 +105,7 @@ class SinkCommits(AgendaClient):
 
     @property
     def staged(self) -> tuple[int, int, int]:
-        """How much is staged, as `unstage` takes it."""
+        """The length of the staged rows, as `unstage` takes it."""
         return self._found().staged
 
     def unstage(self, number: int, length: int, rows: int) -> None:
@@ -117,7 +117,7 @@ class SinkCommits(AgendaClient):
 
     @property
     def due_at_s(self) -> float:
-        """When staged rows have waited long enough."""
+        """The time at which staged rows have waited long enough."""
         return self._due_at_s
 
     def take_timed(self, now_s: float) -> Iterator[Entry]:
@@ -172,13 +172,13 @@ class SinkCommits(AgendaClient):
 
 
 class Staged:
-    """What a transactional sink has staged, as a part of the commits of its task."""
+    """The staged rows of a transactional sink, as a part of the commits of its task."""
 
     def __init__(self, sink: SinkCommits) -> None:
         self._sink = sink
 
     def save(self) -> tuple[int, int, int]:
-        """How much that is."""
+        """The length of these rows."""
         return self._sink.staged
 
     def restore(self, noted: tuple[int, int, int]) -> None:

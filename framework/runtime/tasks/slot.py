@@ -46,9 +46,9 @@ class ComponentSlot:
         """
         self.host = host
         self.state = state
-        """What the component declares to remember; None if that is nothing."""
+        """The declared state of the component; None if it declares none."""
         self._transactions: Transactions | None = None
-        """Those of a stateful bolt."""
+        """The states of a stateful bolt."""
         self.presence = presence
         self.restart_at_s: float | None = None
         """Monotonic time in seconds at which the component is made anew; None where that is not due."""
@@ -191,7 +191,7 @@ class ComponentSlot:
                 self._context.fail("keeping its state", error)
 
     def key_of(self, indexes: tuple[int, ...] | None) -> tuple[Scope, tuple[int, ...]] | None:
-        """How rows with their key in certain fields let declared state be that of it; None: they do not."""
+        """The way in which rows with their key in certain fields choose declared state; None: they do not."""
         return None if self.state is None or indexes is None else (self.state.scope, indexes)
 
     def take_back(self) -> None:
@@ -283,7 +283,7 @@ class ComponentSlot:
         self._collector.report_error(error, None, during)
 
     def choice(self, error: BaseException) -> OnError:
-        """What is to happen after an exception."""
+        """The action after an exception."""
         if isinstance(error, ComponentError):
             return OnError.STOP  # it says more precisely what failed
         choice = self._recovery.choice(self.host)
@@ -345,7 +345,7 @@ class ComponentSlot:
 
 
 def _keeper(component: object, lease: Lease) -> str:
-    """Which attribute of a component keeps columns, in words."""
+    """The attribute of a component that keeps columns, in words."""
     from viper.columns.keepers import kept_in
 
     for name, value in getattr(component, "__dict__", {}).items():

@@ -129,7 +129,7 @@ class SourceTask(Task):
 
 
 FIRST_PAUSE_S = 0.00002
-"""How long an idle source is left alone at first; twice as long each time, up to a bound.
+"""The first pause of an idle source; twice as long each time, up to a bound.
 
 So a tuple waits no longer than there had been none before it, and at any rate at most for the bound.
 """

@@ -1,4 +1,4 @@
-"""Where a spout's task places what its component emits, and what is known of the tracked tuples among it."""
+"""The positions of a spout's emits, and the facts about the tracked tuples among them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class SpoutAssigner:
         self._is_closed = False
         self._held: list[Taken] = []
         self._out, self._spare = Positions(), Positions()
-        """Those of the next emission, and those of the last one."""
+        """The positions of the next emission, and those of the last one."""
 
     @property
     def current(self) -> Position:
@@ -150,7 +150,7 @@ class SpoutAssigner:
         return self._is_closed
 
     def held(self) -> Sequence[Taken]:
-        """What was emitted for a later time, and all that has come behind it."""
+        """The emits for a later time, and all that has come after them."""
         while self._is_closed and self._buffer.has_changed:
             taken = self._taken_in_order()
             if taken.size:
@@ -166,7 +166,7 @@ class SpoutAssigner:
         self._is_closed = True
 
     def hold(self, held: Sequence[Taken]) -> None:
-        """What another process has held back comes first."""
+        """The tuples that another process has held back come first."""
         self._held = list(held)
 
     # -- the end of the input
@@ -186,7 +186,7 @@ class SpoutAssigner:
         return self._holdback.forget_ids() if self._holdback is not None else 0
 
     def take(self) -> Emission | None:
-        """What the component has emitted since the last time, at its positions; None for nothing.
+        """The emits of the component since the last time, at its positions; None for nothing.
 
         What is held back is left out, and comes later.
 
@@ -229,7 +229,7 @@ class SpoutAssigner:
         return taken
 
     def _within(self, taken: Taken) -> Taken:
-        """What of it is to be placed now; the rest is held, with all that has come behind it."""
+        """The part of it that is to be placed now; the rest is held, with all that has come behind it."""
         count = self._clock.within(taken.payload, taken.tags, taken.stamps, self._until_us)
         if count == taken.size:
             return taken
@@ -265,7 +265,7 @@ class SpoutAssigner:
                     self._pending.acked_at_once(tup_id)
 
     def placed(self) -> None:
-        """What `take` gave last has been counted: only its consumers keep its trees open now."""
+        """The last result of `take` has been counted: only its consumers keep its trees open now."""
         if self._pending is not None:
             self._pending.placed()
 

@@ -31,12 +31,12 @@ LAST_EMITS_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """How a spout is asked for tuples."""
+    """The way of asking a spout for tuples."""
 
     make_puller: Callable[[], Puller]
     """Makes what asks it; called whenever there is a component."""
     allowance: Allowance
-    """How much it may emit."""
+    """The number of tuples it may emit."""
     longest_pause_s: float
     """Longest pause in seconds before a spout is asked again that had nothing."""
     largest_slice: int | None = None

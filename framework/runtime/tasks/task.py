@@ -18,7 +18,7 @@ from viper.position import LEAST, Position
 
 
 class TaskState(enum.Enum):
-    """Where a task is in its life."""
+    """The stage of a task's life."""
 
     MADE = enum.auto()
     """Its component has been constructed."""
@@ -31,7 +31,7 @@ class TaskState(enum.Enum):
 
 
 class Scheduler(Protocol):
-    """What a task asks of its executor in the middle of a callback."""
+    """The requests of a task to its executor in the middle of a callback."""
 
     def make_room(self, waiting: Task) -> None:
         """Run what can run until the output of the waiting task has gone.
@@ -70,7 +70,7 @@ class Task(ABC):
         """True if there may be something to do: input, a watermark, room."""
         self._is_draining = False
         self._last_us = LEAST.ts
-        """How far event time came here, in microseconds, which a position behind all input no longer says."""
+        """The last event time here, in microseconds, which a position behind all input no longer says."""
 
     # -- what an executor sees
 
@@ -81,7 +81,7 @@ class Task(ABC):
 
     @property
     def commits(self) -> Commits | None:
-        """What it commits by what it has done; None where a killed worker process loses that."""
+        """The commits by which its work lasts; None where a killed worker process loses that."""
         return self.emitter.commits
 
     @property
@@ -158,7 +158,7 @@ class Task(ABC):
             self.emitter.repeat(floor)
 
     def save(self) -> dict[str, Any]:
-        """What another run must know to go on behind what this task has processed, as JSON can hold it.
+        """The state that another run needs to resume after the input of this task, as JSON can hold it.
 
         To be called when the task has finished.
         """
@@ -408,7 +408,7 @@ class Task(ABC):
 
 
 class Progress(enum.IntEnum):
-    """How far the input of a bolt's task has come."""
+    """The progress of the input of a bolt's task."""
 
     OPEN = enum.auto()
     """There is more to come."""

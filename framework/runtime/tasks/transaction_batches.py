@@ -1,4 +1,4 @@
-"""How batches with transactions are processed: as single tuples are, but many of them in one call."""
+"""Processing of batches with transactions: as single tuples are, but many of them in one call."""
 
 from __future__ import annotations
 

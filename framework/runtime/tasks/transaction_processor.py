@@ -136,7 +136,7 @@ class TransactionProcessor:
 
 
 def count_at_once(positions: Positions, first: int, left: int, most: int) -> int:
-    """How many tuples are gathered together: those of one position always are.
+    """The number of tuples that are gathered together: those of one position always are.
 
     Args:
         positions: theirs, among others.

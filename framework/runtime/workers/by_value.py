@@ -34,7 +34,7 @@ class Carried:
 
     data: bytes
     main: Mapping[str, Any]
-    """What of the main module it has carried, by the name there."""
+    """The parts of the main module that it has carried, by the name there."""
 
 
 def is_possible() -> bool:
@@ -114,7 +114,7 @@ def _pickler_class() -> Any:
         def __init__(self, file: io.BytesIO) -> None:
             super().__init__(file, pickle.HIGHEST_PROTOCOL)
             self.main: dict[str, Any] = {}
-            """What it has carried of the main module, by the name there."""
+            """The parts of the main module that it has carried, by the name there."""
             self.nested: list[tuple[type, str]] = []
             """Classes within others or within functions, with these names, which cloudpickle leaves out."""
             self.files: set[str] = set()
@@ -209,7 +209,7 @@ def path_to(value: Any, is_meant: Callable[[Any], bool]) -> Iterator[str]:
 
 
 def _parts(value: Any) -> Iterator[tuple[str, Any]]:
-    """What a value is made of, each with words for it; none for what nobody would ask for by name."""
+    """The parts of a value, each with words for it; none for parts that nobody would ask for by name."""
     if isinstance(value, FunctionType):
         yield from ((f"the global {name!r}", found) for name, found in sorted(globals_of(value).items()))
         for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):

@@ -90,7 +90,7 @@ def exit_code_of(pid: int) -> int:
 
 
 def open_files(pid: int | None = None) -> frozenset[str]:
-    """What a process has open, with the descriptors; of this process if none is given.
+    """The files that a process has open, with the descriptors; of this process if none is given.
 
     It is empty where the system does not say.
     """
@@ -114,7 +114,7 @@ def _threads(pid: int) -> Iterator[list[str]]:
 
 
 def _entries(folder: Path) -> list[Path]:
-    """What is in a folder; nothing if that is gone."""
+    """The names in a folder; none if that is gone."""
     try:
         return [folder / name for name in os.listdir(folder)]
     except OSError:

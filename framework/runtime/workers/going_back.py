@@ -35,7 +35,7 @@ class GoneBackError(WorkerError):
 
 
 class Attempts:
-    """What a run keeps when it goes back.
+    """The memory of a run that goes back.
 
     Args:
         settings: limits how often it does (``viper.worker.restart.tries``).
@@ -52,7 +52,7 @@ class Attempts:
         self.restarts = RestartBudget(self._tries, self._window_s)
         """For the restarts of single processes, in all attempts together."""
         self.went_back = 0
-        """How often it has gone back."""
+        """The number of times it has gone back."""
         self.began_s: float | None = None
         """Monotonic time in seconds at which its processes began to run for the first time; None before."""
         self.incidents: list[Incident] = []
@@ -103,7 +103,7 @@ def living_processes(plan: Plan) -> Iterator[int]:
 
 
 def quota_left(plan: Plan, network: Network) -> int | None:
-    """How many tuples the spouts of a run may still emit whose processes have ended; None for any number."""
+    """The number of tuples that the spouts of an ended attempt may still emit; None for any number."""
     for process in range(len(plan.placement.processes)):
         network.quota_of(process).bury()
     return network.quota.left

@@ -1,4 +1,4 @@
-"""What a run asks of those who do its work."""
+"""The requests of a run to the workers that do its work."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class WorkerGroup(Protocol):
         """Run until every task has ended, or the run is stopped."""
 
     def saved(self) -> SavedTasks | None:
-        """What the tasks of a suspended run have saved; None if not all of them have."""
+        """The states that the tasks of a suspended run have saved; None if not all of them have."""
 
     def close(self, written: int | None = None, *, is_complete: bool = False) -> Sequence[ViperError]:
         """Close all components that were initialized; returns what they raised.
@@ -58,7 +58,7 @@ class WorkerGroup(Protocol):
         """The counters of each process, by task; from any thread."""
 
     def stacks(self) -> Stacks:
-        """Where all tasks are that are in a callback; from any thread."""
+        """The places of all tasks that are in a callback; from any thread."""
 
     def statistics(self) -> Sequence[ExecutorStatistics]:
         """The statistics of the executors; from any thread."""

@@ -32,7 +32,7 @@ class StackInquiry:
         self._others: list[TaskOutside] = []
 
     def ask(self, patience_s: float = PATIENCE_S) -> Stacks:
-        """Where all tasks are; from any thread but the leading one.
+        """The places of all tasks; from any thread but the leading one.
 
         Args:
             patience_s: seconds after which those that have told nothing are given up.

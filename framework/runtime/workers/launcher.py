@@ -104,7 +104,7 @@ class Launcher:
 
     @property
     def main(self) -> Mapping[str, Any]:
-        """What of the main module the processes have got from this one, by the name there."""
+        """The parts of the main module that the processes have got from this one, by the name there."""
         return self._packed_plan.main
 
     @cached_property

@@ -130,7 +130,7 @@ class _Line:
         self.closing = threading.Event()
         """Set when the parent asks for the components to be closed."""
         self.close = Close()
-        """How the parent asks for it."""
+        """The request of the parent for it."""
         self._dump: Callable[[], None] = lambda: None
         self._stacks: Callable[[], Stacks] = lambda: Stacks(())
         threading.Thread(target=self._listen, name="viper-parent", daemon=True).start()

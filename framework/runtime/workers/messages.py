@@ -104,7 +104,7 @@ class Ready:
     """All components have been initialized."""
 
     files: frozenset[str] = frozenset()
-    """What the process had open before any was made, as of `open_files`."""
+    """The files that the process had open before any was made, as of `open_files`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ class Ran:
     """All tasks of the worker have ended."""
 
     saved: SavedTasks | None = None
-    """What they have saved, where checkpoints are made and all that came to them was processed."""
+    """The states that they have saved, where checkpoints are made and all that came to them was processed."""
     drained: bool = True
     """True if all that came to them was processed."""
 
@@ -180,7 +180,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class StacksTold:
-    """Where all tasks of the worker are."""
+    """The places of all tasks of the worker."""
 
     stacks: Stacks
 

@@ -26,7 +26,7 @@ class Loss:
     state: list[str]
     """Components with a task there that had not ended, is not declared stateless, and declares no state."""
     repeats: Sequence[Repeat] = ()
-    """What the successors of its tasks do once more."""
+    """The work that the successors of its tasks repeat."""
 
 
 def reclaim(

@@ -24,7 +24,7 @@ _CONSTANTS = (bool, int, float, str, bytes, type(None))
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """What is compared of a class or a function."""
+    """The compared parts of a class or a function."""
 
     name: str
     """Its dotted name."""
@@ -41,7 +41,7 @@ Codes = Mapping[str, Sequence[Code | None]]
 
 
 def code_of(topology: Topology, *, is_by_value: bool) -> Codes:
-    """What is to be compared of each component that is made in a process.
+    """The parts to be compared of each component that is made in a process.
 
     Args:
         topology: of the run.
@@ -101,7 +101,7 @@ def _parts(definition: ObjectDef) -> Sequence[Any]:
 
 
 def _meant(part: Any, is_by_value: bool) -> Code | None:
-    """What is compared of a class, a function or the path of one, if each process imports it anew."""
+    """The compared parts of a class, a function or the path of one, if each process imports it anew."""
     if isinstance(part, str) and part.rpartition(".")[0] not in sys.modules:
         return None
     found = _resolved(part)

@@ -43,7 +43,7 @@ class Job:
     settings: Settings
     network: NetworkMap
     state: StateMap | None
-    """Where declared state lies; None where no component declares any."""
+    """The place of declared state; None where no component declares any."""
     process: int
     """Its index in the plan's placement; `NO_PLACE` where it stands by."""
     attempt: int
@@ -59,12 +59,12 @@ class Job:
     """From which on the log counts records that repeat; None for never."""
     environment: Mapping[str, str]
     code: Codes = field(default_factory=dict)
-    """What the process that has packed it has by the names that are found in this one."""
+    """The objects of the packing process by the names that are found in this one."""
 
 
 @dataclass(frozen=True, slots=True)
 class PackedPlan:
-    """What every process of a run is sent, packed once: code that changes meanwhile is the same for all."""
+    """The message to every process of a run, packed once: code that changes meanwhile is the same for all."""
 
     data: bytes
     is_by_value: bool
@@ -72,13 +72,13 @@ class PackedPlan:
     loads_main_module: bool
     """True if each process has to load the script that is the main module."""
     main: Mapping[str, Any] = field(default_factory=dict)
-    """What of the main module went with it, by the name there."""
+    """The parts of the main module that went with it, by the name there."""
     code: Codes = field(default_factory=dict)
-    """What each process has to find by the names."""
+    """The objects that each process has to find by the names."""
 
 
 def pack_plan(plan: Plan, settings: Settings) -> PackedPlan:
-    """What every process of a run is sent.
+    """The message to every process of a run.
 
     Code goes by its name if each process finds it there, as in a module or a script, and else by value.
 
@@ -246,7 +246,7 @@ def _main_module_is_found() -> bool:
 
 
 def _in_the_way(topology: Topology, error: Exception) -> Sequence[Problem]:
-    """What cannot be carried by value, of which component, and where that has it."""
+    """The value that cannot be carried, its component, and its place there."""
 
     def is_in_the_way(value: object) -> bool:
         try:
@@ -272,13 +272,13 @@ def _words(error: Exception) -> str:
 
 
 def _path(component: ComponentSpec, is_meant: Callable[[object], bool]) -> str:
-    """Where in a component something is, in words that a colon ends; empty if nobody knows."""
+    """The place of something in a component, in words that a colon ends; empty if nobody knows."""
     found = [*by_value.path_to(component, is_meant)]
     return f"{', '.join(found)}: " if found else ""
 
 
 def _load(topology: Topology, size: int) -> str:
-    """What makes a plan so large, in words."""
+    """The cause of a plan's size, in words."""
 
     def is_most(value: object) -> bool:
         try:

@@ -17,7 +17,7 @@ from framework.runtime.workers.messages import Failed, FromWorker, Logged, Stand
 log = logging.getLogger("viperstorm.worker")
 
 TRIES = 3
-"""How many processes in a row may come to nothing before no more are started."""
+"""The number of processes in a row that may come to nothing before no more are started."""
 
 Started = tuple[BaseProcess, Connection]
 """A process, and the end of the pipe to it."""
@@ -37,13 +37,13 @@ class StandbyPool:
         self._processes: dict[Connection, BaseProcess] = {}
         """All that have been started and have no place yet, in order."""
         self._ready: set[Connection] = set()
-        """Those that stand by."""
+        """The processes that stand by."""
         self._failed = 0
-        """How many in a row have not come to stand by."""
+        """The number in a row that have not come to stand by."""
 
     @property
     def connections(self) -> Sequence[Connection]:
-        """What to wait for; `hear` reads it."""
+        """The object to wait for; `hear` reads it."""
         return list(self._processes)
 
     def fill(self) -> None:

@@ -1,4 +1,4 @@
-"""What a process imports while it stands by, so that it need not once it has the place of a worker."""
+"""The imports of a process while it stands by, so that it need not once it has the place of a worker."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def import_components(topology: Topology) -> None:
 
 
 def _other_definitions(topology: Topology) -> Iterator[ObjectDef]:
-    """What beans and custom groupings are made by."""
+    """The modules that make beans and custom groupings."""
     for bean in topology.beans:
         yield bean.definition
     for component in topology.components:

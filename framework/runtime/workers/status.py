@@ -64,10 +64,10 @@ class Reporting(Protocol):
     """The source of a status, which `Worker` is."""
 
     def counters(self) -> Sequence[Mapping[int, TaskCounters]]:
-        """How far each process has come; here there is only one."""
+        """The progress of each process; here there is only one."""
 
     def statistics(self) -> Sequence[ExecutorStatistics]:
-        """How its executors are doing."""
+        """The statistics of its executors."""
 
     def threads(self) -> Mapping[int, Executor]:
         """Its executors by the identifiers of their threads."""

@@ -152,7 +152,7 @@ class Supervisor:
         self._raise_failures()
 
     def saved(self) -> SavedTasks | None:
-        """What the tasks of all processes have saved; None if any has saved nothing."""
+        """The states that the tasks of all processes have saved; None if any has saved nothing."""
         if len(self._saved) < len(self._workers):
             return None
         every = self._saved.values()
@@ -191,7 +191,7 @@ class Supervisor:
         return [executor for worker in self._workers for executor in worker.executors]
 
     def stacks(self) -> Stacks:
-        """Where all tasks are that are in a callback; from any other thread."""
+        """The places of all tasks that are in a callback; from any other thread."""
         return self._inquiry.ask()
 
     # -- restarting

@@ -16,7 +16,7 @@ class Waker:
 
     @property
     def descriptor(self) -> int:
-        """What to wait for."""
+        """The object to wait for."""
         return self._read.fileno()
 
     def wake(self) -> None:

@@ -154,7 +154,7 @@ class Worker:
             self._threads.everywhere(self._run)
 
     def saved(self) -> SavedTasks | None:
-        """What its tasks have saved; None where no checkpoints are made, or not everything was processed.
+        """The states that its tasks have saved; None without checkpoints, or if not everything was processed.
 
         The run may be suspended after all tasks of this process have come to their end.
 
@@ -235,7 +235,7 @@ class Worker:
         self._watch.tell_stacks()
 
     def stacks(self) -> Stacks:
-        """Where all its tasks are; from any thread."""
+        """The places of all its tasks; from any thread."""
         return self._watch.stacks()
 
     def _log_files(self) -> AbstractContextManager[None]:

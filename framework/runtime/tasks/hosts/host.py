@@ -83,21 +83,21 @@ class Host:
         self.component = component
         self.cls: type[Any] = type(component)
         self.takes_rows = issubclass(self.cls, BatchBolt)
-        """Whether the component receives many tuples in one call."""
+        """True if the component receives many tuples in one call."""
         self.keeps_columns = not self.takes_rows or bool(self.cls.keeps_columns)
-        """Whether the component may keep the columns that it receives."""
+        """True if the component may keep the columns that it receives."""
         self._gathers = issubclass(self.cls, BatchingBolt)
         self._is_stateful = issubclass(self.cls, StatefulBolt)
         self.is_windowed = issubclass(self.cls, WindowedBolt)
-        """Whether the component processes windows of tuples."""
+        """True if the component processes windows of tuples."""
         self.joins = issubclass(self.cls, JoinBolt)
-        """Whether the component joins streams."""
+        """True if the component joins streams."""
         self.has_key_windows = issubclass(self.cls, OPlus)
-        """Whether the component keeps windows by key."""
+        """True if the component keeps windows by key."""
         self.aggregates = issubclass(self.cls, APlus)
-        """Whether it aggregates their tuples, and so may take columns of them."""
+        """True if it aggregates their tuples, and so may take columns of them."""
         self.answers_by_methods = self._overrides(*self._answering)
-        """Whether the class has an `ack` or a `fail` of its own, which is called as pystorm calls it."""
+        """True if the class has an `ack` or a `fail` of its own, which is called as pystorm calls it."""
         self._opened: Set[str] = frozenset()
         """The attributes of the component that its windows or batches are."""
 
@@ -157,7 +157,7 @@ class Host:
             self.component.init_state(self.component.key_values)
 
     def take_distances(self) -> array[int] | None:
-        """How a join numbers the outputs of its last call; None where they are counted, or that was told."""
+        """The numbers of a join's outputs of its last call; None where they are counted, or that was told."""
         told: array[int] | None = self.component._take_distances()
         return told
 
@@ -308,12 +308,12 @@ class Host:
         return found
 
     def column_windows(self) -> ColumnWindows | None:
-        """What takes columns into the windows of a component that aggregates; None if nothing does."""
+        """The adder of columns into the windows of a component that aggregates; None if nothing does."""
         found: ColumnWindows | None = self.component._column_windows()
         return found
 
     def row_windows(self) -> RowWindows | None:
-        """What takes rows into them at once; likewise."""
+        """The adder of rows into them at once; likewise."""
         found: RowWindows | None = self.component._row_windows()
         return found
 
@@ -326,12 +326,12 @@ class Host:
 
     @property
     def dues(self) -> DueByGroup:
-        """What that is: its windows by key, or the tuples of a join that find no partner."""
+        """The parts that are due: its windows by key, or the tuples of a join that find no partner."""
         found: DueByGroup = self.component.joined if self.joins else self.key_windows
         return found
 
     def take_due(self, due: Due, most: int | None = None) -> Iterator[Callable[[], None]]:
-        """What is to be called for each of the windows that are due; once, where nothing is ever taken back.
+        """The function to call for each of the windows that are due; once, where nothing is ever taken back.
 
         They are due no more. Of more windows than `most` the others stay due."""
         if self.joins:
