@@ -36,7 +36,6 @@ def pytest_configure(config: pytest.Config) -> None:
     compiled = sorted((REPOSITORY / "viper").glob("*.so"))
     sources = [path for name in ("cbackend", "viper") for path in (REPOSITORY / name).rglob("*.[ch]")]
     sources = [path for path in sources if not {"build", "tests"} & set(path.relative_to(REPOSITORY).parts)]
-    sources += sorted({path.parent for path in sources})  # a folder changes where a file of it is deleted
     oldest_s = min((path.stat().st_mtime for path in compiled), default=0.0)
     if compiled and (newer := [path for path in sources if path.stat().st_mtime > oldest_s]):
         raise pytest.UsageError(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import importlib
-import os
 import re
 import subprocess
 import sys
@@ -302,26 +301,6 @@ def test_every_documented_target_of_make_exists() -> None:
     targets = set(re.findall(r"^([\w-]+):", makefile, flags=re.MULTILINE))
     named = set(re.findall(r"^    make ([\w-]+)", text, flags=re.MULTILINE))
     assert {"demo", "demo-spark", "test"} <= named <= targets
-
-
-def test_make_compiles_again_where_a_c_source_was_deleted(tmp_path: Path) -> None:
-    made = 1_000_000_000
-    sources = ("cbackend/build.py", "cbackend/src/kept.c", "cbackend/src/deleted.c", "viper/csrc/rows/rows.c")
-    metadata = ("setup.cfg", "setup.py", "pyproject.toml", "framework/version.py")
-    for name in (*metadata, *sources, ".venv/.made"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).touch()
-    (tmp_path / ".venv/.test").touch()
-    for path in tmp_path.rglob("*"):
-        os.utime(path, (made, made))
-
-    def has_nothing_to_do() -> bool:
-        make = ["make", "--question", "-f", str(REPOSITORY / "Makefile"), ".venv/.test"]
-        return subprocess.run(make, cwd=tmp_path, check=False).returncode == 0
-
-    assert has_nothing_to_do()
-    (tmp_path / "cbackend/src/deleted.c").unlink()
-    assert not has_nothing_to_do()
 
 
 def test_no_pattern_of_words_rises_above_its_ceiling() -> None:
