@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framework.model.errors import SuspendError, ViperError
-from framework.web.app import RunApp
 from framework.web.watch import Outcome, RunWatch
 
-if TYPE_CHECKING:
-    from framework.web.watch import Outcome
+if TYPE_CHECKING:  # it needs the extra, and `check_installed` does not
+    from framework.web.app import RunApp
 
 _LAST_ANSWERS_S = 2
 
@@ -117,7 +116,6 @@ def serve(
     import uvicorn
 
     from framework.web.app import RunApp
-    from framework.web.serving import Showing
 
     app, ended = RunApp(token), threading.Event()
     config = uvicorn.Config(

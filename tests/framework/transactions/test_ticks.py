@@ -134,9 +134,9 @@ def test_a_tick_before_its_callbacks_is_noticed(
     monkeypatch: pytest.MonkeyPatch, expected: list[tuple[Any, ...]]
 ) -> None:
     def ticks_first(self: Any, pieces: Any) -> Iterator[None]:
-        agenda, positions = self._agenda, self._positions
-        self._parts.processor.begin(positions)
-        assert isinstance(self._parts.processor, TransactionProcessor)
+        agenda, positions = self.agenda, self._positions
+        self.parts.processor.begin(positions)
+        assert isinstance(self.parts.processor, TransactionProcessor)
         due = agenda.take_before(positions.last()) if agenda.is_due_before(positions.last()) else ()
         yield from self._perform(due)
         yield from self._process(pieces)
