@@ -133,4 +133,4 @@ PLANNERS: Mapping[str, Optimizer] = {
     **OPTIMIZERS,
     **{baseline.name: baseline for baseline in (RoundRobin(), FirstFit(), Random())},
 }
-"""Those that a user can choose, and these, by name."""
+"""The planners that a user can choose, and these, by name."""

@@ -1,1 +1,1 @@
-"""What any part may use, and what knows no part: units, prints, lifelines and breakpoints."""
+"""Helpers that any part may use, and that know no part: units, prints, lifelines and breakpoints."""

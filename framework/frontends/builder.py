@@ -259,7 +259,7 @@ class Declarer:
         return replace(self._spec, config=dict(self._spec.config), resources=dict(self._spec.resources))
 
     def places(self) -> Iterator[tuple[Path, Place]]:
-        """Where the component and its inputs were declared."""
+        """The place at which the component and its inputs were declared."""
         component: Path = ("components", self._spec.name or "")
         yield component, self._place
         for index, place in enumerate(self._input_places):

@@ -220,7 +220,7 @@ def _file_of(module: ModuleType | None) -> Path | None:
 
 
 def installed_folders() -> tuple[Path, ...]:
-    """Where Python's modules and installed packages are, by no symbolic link, as an environment may be."""
+    """The real folders of Python's modules and installed packages, as an environment may be a link."""
     paths = sysconfig.get_paths()
     return tuple(Path(paths[key]).resolve() for key in ("stdlib", "platstdlib", "purelib", "platlib"))
 
@@ -244,7 +244,7 @@ def _forget_strangers() -> None:
 
 
 def _found(name: str) -> list[Path]:
-    """Where an import would find a module."""
+    """The file in which an import would find a module."""
     spec = PathFinder.find_spec(name)
     if spec is None:
         return []

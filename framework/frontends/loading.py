@@ -54,7 +54,7 @@ class Target:
 
 
 def parse(target: str) -> Target:
-    """What a target names; a file is known to exist, a module is not.
+    """The file or module that a target names; a file is known to exist, a module is not.
 
     Raises:
         LoadError: no such file, or not of a kind that holds topologies.

@@ -296,7 +296,7 @@ def _declared(cls: type, implementation: Implementation) -> object:
 
 
 def own_config(definition: ObjectDef, beans: Iterable[Bean] = ()) -> Mapping[str, Any]:
-    """What a component's methods configure, of classes that have such; one is made to ask it.
+    """The configuration by a component's methods, of classes that have such; one is made to ask it.
 
     Args:
         definition: the component, with its class.

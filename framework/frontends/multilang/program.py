@@ -400,7 +400,7 @@ class Pipes:
             self._poll.unregister(self._stdin)
 
     def read(self, timeout_s: float) -> bytes | None:
-        """What the program has written since; empty when it has closed its end, None if nothing has come yet.
+        """The program's text since then; empty when it has closed its end, None if nothing has come yet.
 
         Args:
             timeout_s: how long to wait for output, or for room to write.
