@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 from weakref import WeakMethod
@@ -328,7 +329,7 @@ class Run:
             memory=self._memory,
             stop=self._stop,
             recording=recording,
-            on_look=lambda now: self._limits.check(now, network.quota),
+            on_look=partial(self._limits.check, quota=network.quota),
             on_report=(lambda report: None) if checkpointing is None else checkpointing.note,
             on_want=(lambda: None) if checkpointing is None else checkpointing.want,
             checkpoints=None if self._folder is None else self._folder.absolute(),

@@ -90,7 +90,6 @@ KNOWN = frozenset(
         "viper.columns.kept",
         "viper.columns.narrowing",
         "viper.columns.types",
-        "viper.loans",
         "viper.memory",
         "viper.values",
     }

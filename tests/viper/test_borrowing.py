@@ -14,10 +14,9 @@ from viper.columns.payload import Columns
 from viper.errors import CodecError
 from viper.gate import ScaleGate
 from viper.jumbo import Jumbo
-from viper.loans import LEAST_BYTES, Loans
 from viper.payload import Rows
 from viper.position import Position, Positions
-from viper.reader import Reader
+from viper.reader import LEAST_BYTES, Loans, Reader
 from viper.source import Source
 
 ROWS = LEAST_BYTES // 8

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viper.fanout import Fanout
-from viper.lineage import Descent
+from viper.lineage import Descent, Fanout
 from viper.position import Level, Position, Positions
 
 LEVELS = [Level(96, 24, 8, 3), Level(64, 24, 8, 5), Level(40, 20, 4, 1), Level(20, 6, 4, 2)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from viper.fanout import Fanout
+from viper.lineage import Fanout
 
 if TYPE_CHECKING:
     import numpy as np

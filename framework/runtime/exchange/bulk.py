@@ -12,7 +12,7 @@ from framework.model.errors import EmitError
 from framework.runtime.exchange.buffer import EmitBuffer
 from framework.runtime.exchange.output import Port
 from viper.columns.kept import Kept
-from viper.fanout import Fanout
+from viper.lineage import Fanout
 from viper.payload import Payload, Row, Rows
 from viper.rows import are_ends, ends, plain_rows
 from viper.values import is_shareable

@@ -1,4 +1,4 @@
-"""The answers of a bolt's task: for a slice, once all that came of it is placed; and those still owed."""
+"""The wait of a bolt's task for answers that its component owes."""
 
 from __future__ import annotations
 
@@ -7,15 +7,10 @@ from collections.abc import Callable
 from math import inf
 from typing import Final
 
-from framework.runtime.observation.counters import TaskCounters
 from framework.runtime.order.tracking.acker import Acker
-from framework.runtime.tasks.bolt_assigner import BoltAssigner
 from framework.runtime.tasks.context import TaskContext
-from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.interludes import Interludes
-from framework.runtime.tasks.processors import Processor
 from framework.runtime.tasks.slot import ComponentSlot
-from viper.position import Positions
 
 LOOK_S: Final = 0.02
 """Seconds between two looks at what a program has said that works in the background."""
@@ -56,7 +51,7 @@ class Awaited:
         self._acker = acker
         self._longest_s = longest_s
         self._may_end = may_end
-        self._since_s: float | None = None
+        self.since_s: float | None = None
         """Monotonic time in seconds since which the task waits; None while it does not."""
         self._look_at_s = inf
         """The time at which a program is read next."""
@@ -68,15 +63,8 @@ class Awaited:
         self._has_ended = False
 
     @property
-    def is_waiting(self) -> bool:
-        """True if the task waits."""
-        return self._since_s is not None
-
-    @property
     def due_at_s(self) -> float:
-        """Monotonic time in seconds at which to look again; infinite where nothing is waited for."""
-        if self._since_s is None:
-            return inf
+        """Monotonic time in seconds at which a waiting task polls again."""
         return self._look_at_s if self._slot.host.speaks_by_itself else self._closes_at_s
 
     @property
@@ -85,9 +73,7 @@ class Awaited:
         return len(self._slot.unanswered)
 
     def wants_turn(self, now_s: float) -> bool:
-        """True if the task waits no more, or is to look."""
-        if self._since_s is None:
-            return False
+        """True if a waiting task has all answers, or is to poll."""
         return now_s >= self.due_at_s or not (self.count or self._slot.host.speaks_by_itself)
 
     def drain(self, now_s: float) -> None:
@@ -129,7 +115,7 @@ class Awaited:
     def _end(self) -> None:
         if self._has_ended:
             return
-        self._has_ended, self._since_s = True, None
+        self._has_ended, self.since_s = True, None
         if self._slot.is_gone:
             self._context.counters.lost += self._slot.unanswered.let_go()
         elif self.count:
@@ -161,7 +147,7 @@ class Awaited:
             held = self.count + (0 if self._acker is None else self._acker.held_alive)
         if held and time.monotonic() < self._until_s:
             return False
-        self._since_s = None
+        self.since_s = None
         if held:
             self._given_up_at = self._context.counters.processed
             self._context.logger.warning(
@@ -176,13 +162,13 @@ class Awaited:
     def _begin(self) -> None:
         now_s = time.monotonic()
         self._look_at_s = now_s + LOOK_S
-        if self._since_s is None:
-            self._since_s = now_s
+        if self.since_s is None:
+            self.since_s = now_s
 
     @property
     def _until_s(self) -> float:
-        assert self._since_s is not None
-        return min(self._since_s, self._drains_since_s) + self._longest_s
+        assert self.since_s is not None
+        return min(self.since_s, self._drains_since_s) + self._longest_s
 
     @property
     def _closes_at_s(self) -> float:
@@ -190,76 +176,7 @@ class Awaited:
 
         Where the run drains, that is early enough for the program to answer only then.
         """
-        assert self._since_s is not None
-        by_itself = self._since_s + self._longest_s
+        assert self.since_s is not None
+        by_itself = self.since_s + self._longest_s
         share = OF_THE_DRAIN if self._slot.host.speaks_by_itself else 1.0
         return min(by_itself, self._drains_since_s + share * self._longest_s)
-
-
-class Answering:
-    """Acks the tuples of a slice, unless the component does so itself, and counts them.
-
-    Args:
-        slot: holds the component.
-        emitter: places what it emits.
-        assigner: has outputs inherit the trees of tracked tuples.
-        processor: gives the tuples to the component.
-        acker: answers for tracked tuples; None where none are tracked.
-        counters: the task's.
-    """
-
-    def __init__(
-        self,
-        slot: ComponentSlot,
-        emitter: Emitter,
-        assigner: BoltAssigner,
-        processor: Processor,
-        acker: Acker | None,
-        counters: TaskCounters,
-    ) -> None:
-        self._slot = slot
-        self._emitter = emitter
-        self._assigner = assigner
-        self._processor = processor
-        self._acker = acker
-        self._counters = counters
-        self._is_tracked = False
-        """True if any of the tuples in process is tracked."""
-        self._is_automatic = True
-        """True if they are acked when the component has processed them."""
-
-    def begin(self, positions: Positions, *, may_be_tracked: bool) -> None:
-        """Tuples at these positions are processed next.
-
-        Args:
-            positions: theirs.
-            may_be_tracked: whether any of them may be tracked.
-        """
-        host, acker = self._slot.host, self._acker
-        self._is_automatic = not host.answers_itself
-        if acker is not None:
-            self._is_tracked = acker.begin(
-                positions,
-                automatic=self._is_automatic,
-                anchors_itself=host.anchors_itself,
-                may_be_tracked=may_be_tracked,
-            )
-            if self._is_tracked:
-                self._assigner.begin_tracked(positions)
-        self._processor.begin(positions)
-
-    def end(self, count: int) -> None:
-        """So many tuples have been processed: place what they led to, and answer for them."""
-        self._emitter.place()
-        if self._is_tracked and self._acker is not None:
-            self._assigner.end_tracked()
-            self._acker.end()
-        counters = self._counters
-        counters.processed += count
-        if self._is_automatic:  # all of them are acked, but for what has raised or was failed
-            counters.acked = max(counters.processed - counters.failed - self._processor.left_open, 0)
-
-    def untracked(self, positions: Positions) -> int:
-        """The number of tuples in process, at these positions, that nobody tracks."""
-        count = len(positions)
-        return positions.trees(0, count).count(0) if self._is_tracked else count

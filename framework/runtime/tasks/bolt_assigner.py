@@ -10,8 +10,8 @@ from typing import Final, NamedTuple, Protocol
 from framework.runtime.exchange.buffer import NONE_TAKEN, EmitBuffer, Taken
 from framework.runtime.order.positions.lineage import Lineage
 from framework.runtime.order.tracking.acker import Acker, PendingAcks
-from viper.fanout import Fanout
 from viper.jumbo import Emission
+from viper.lineage import Fanout
 from viper.position import Level, Position, Positions
 
 _new: Final = tuple.__new__

@@ -16,14 +16,14 @@ from framework.runtime.exchange.pieces import Piece, split_at
 from framework.runtime.order.positions.lineage import LAST
 from framework.runtime.order.tracking.acker import Acker
 from framework.runtime.tasks.agenda import Agenda, AskedFor, Entry, Frontier
-from framework.runtime.tasks.awaited import Answering, Awaited
+from framework.runtime.tasks.awaited import Awaited
 from framework.runtime.tasks.bolt_assigner import BoltAssigner
 from framework.runtime.tasks.bolt_cut import BoltCut, HandOver
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.interludes import Interludes
 from framework.runtime.tasks.membership import Membership
-from framework.runtime.tasks.processors import Processor
+from framework.runtime.tasks.processors import Answering, Processor
 from framework.runtime.tasks.sink_commits import CheckpointCommits, SinkCommits
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.task import Progress, Task, TaskState
@@ -151,7 +151,9 @@ class BoltTask(Task):
         # A component that is to be made anew cannot be given what is due meanwhile.
         if self.slot.is_gone:
             return super().wake_at_s
-        at_s = min(self.context.checkpoints.write_at_s, self.parts.awaited.due_at_s)
+        at_s = self.context.checkpoints.write_at_s
+        if self.awaits_answers:
+            at_s = min(at_s, self.parts.awaited.due_at_s)
         asks = self.agenda.has_clients and not self._waits_at_cut
         return min(self.agenda.due_at_s, at_s) if asks else at_s
 
@@ -163,7 +165,7 @@ class BoltTask(Task):
     @property
     def awaits_answers(self) -> bool:
         """As in the base class."""
-        return self.parts.awaited.is_waiting
+        return self.parts.awaited.since_s is not None
 
     def _ends_without_component(self, now_s: float) -> bool:
         if self.is_cyclic or self.slot.state is not None:
@@ -187,7 +189,7 @@ class BoltTask(Task):
             or self.state is TaskState.ENDING
             or (self.agenda.has_clients and self.agenda.due_at_s <= now_s and not self._waits_at_cut)
             or self.parts.assigner.has_output  # of a thread of the component's own
-            or self.parts.awaited.wants_turn(now_s)
+            or (self.awaits_answers and self.parts.awaited.wants_turn(now_s))
             or (at_cut is not None and at_cut.wants_turn(now_s))
         )
 

@@ -17,7 +17,7 @@ from framework.operators.sinks import CollectingSink
 from tests.framework.runtime.workers.dying import die, first_time
 from tests.framework.runtime.workers.running import INLINE, PROCESSES, THREADS, Workers, every_kind
 from viper.columns.payload import Columns
-from viper.loans import LEAST_BYTES
+from viper.reader import LEAST_BYTES
 
 ROWS, BATCHES = LEAST_BYTES // 8, 12
 """Each batch is worth a lease."""

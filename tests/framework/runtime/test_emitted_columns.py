@@ -19,7 +19,7 @@ from framework.operators.sinks import CollectingSink
 from framework.runtime.exchange.bulk import Marks
 from tests.framework.runtime.pieces import FakeClock, listed, run_built
 from tests.framework.runtime.workers.running import PROCESSES, THREADS, Workers
-from viper.fanout import Fanout
+from viper.lineage import Fanout
 
 NUMBER = Stream(schema={"number": "int64 not null"})
 NAMES = ("default", "other", "plain")

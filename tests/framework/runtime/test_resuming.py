@@ -11,7 +11,7 @@ from framework.planning import TimeMode
 from framework.runtime.order.positions.clocks import Clock, make_clock
 from framework.runtime.order.positions.event_times import EventTimes
 from framework.runtime.order.positions.lineage import Lineage
-from viper.fanout import Fanout
+from viper.lineage import Fanout
 from viper.payload import Rows
 from viper.position import LEAST, Level, Position, Positions
 

@@ -52,7 +52,7 @@ from framework.runtime.order.tracking.deferred import CommittedAnswers, Withheld
 from framework.runtime.order.tracking.pending import Pending
 from framework.runtime.tasks.aligned_spout import AlignedSpout
 from framework.runtime.tasks.aligned_stop import OF_THE_DRAIN, AlignedStop
-from framework.runtime.tasks.awaited import Answering, Awaited
+from framework.runtime.tasks.awaited import Awaited
 from framework.runtime.tasks.batch_processor import BatchProcessor
 from framework.runtime.tasks.bolt_agenda import DueBy, make_agenda
 from framework.runtime.tasks.bolt_assigner import BoltAssigner
@@ -74,7 +74,7 @@ from framework.runtime.tasks.outcomes import Outcomes
 from framework.runtime.tasks.partition_merger import PartitionMerger
 from framework.runtime.tasks.partitioned_task import PartitionedTask, Partitioning
 from framework.runtime.tasks.presence import BlockingPresence, Presence
-from framework.runtime.tasks.processors import Processor, SinkProcessor, TupleProcessor
+from framework.runtime.tasks.processors import Answering, Processor, SinkProcessor, TupleProcessor
 from framework.runtime.tasks.pullers import Allowance, make_puller
 from framework.runtime.tasks.replay_task import ReplayTask
 from framework.runtime.tasks.sink_commits import CheckpointCommits, SinkCommits

@@ -6,8 +6,7 @@ from array import array
 from collections.abc import Callable
 from typing import Any
 
-from viper.fanout import Fanout
-from viper.lineage import Descent
+from viper.lineage import Descent, Fanout
 from viper.position import LEAST, UNTOLD, Level, Position, Positions
 from viper.source import raise_to
 
