@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from framework.operators.components.oplus import Length, OPlus, sides_in
 from framework.operators.components.tuple import Tuple
+from framework.operators.windows.forms import FormName
 from framework.operators.windows.joins import Given, Origin, as_condition
 from framework.operators.windows.joins.conditions import Condition, Pair, Side
 from framework.operators.windows.key_window import SideWindow
@@ -47,7 +48,7 @@ class JPlus(OPlus):
     """
 
     inputs: Literal[1, 2] = 2
-    windows: Literal["multi", "single"] = "single"
+    windows: FormName = "single"
     on: Given = ()
     """Conditions that must hold for two tuples beside `matches`; see `framework.operators.windows.joins`."""
     pairs_at: PairsAt = "tuple"

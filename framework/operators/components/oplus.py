@@ -17,7 +17,7 @@ from framework.operators.components.tuple import Tuple
 from framework.operators.components.window_options import LateTuples, WindowOptions
 from framework.operators.state.kept import Kept
 from framework.operators.windows import Count
-from framework.operators.windows.forms import Form, Rows, form_of
+from framework.operators.windows.forms import FORMS, USUAL, Form, FormName, Rows, form_of
 from framework.operators.windows.key_input import InputMode, key_input_of
 from framework.operators.windows.key_state import KeyWindowState
 from framework.operators.windows.key_window import KeyWindow, SideWindow
@@ -112,7 +112,7 @@ class OPlus(WindowOptions, Bolt):
     """The zone whose days, weeks or months size and advance are, such as ``Europe/Berlin``; UTC, if None."""
     gap: timedelta | int | str | None = None
     """Of sessions, in the place of size and advance: a window ends when no tuple has come for so long."""
-    windows: Literal["multi", "single"] = "multi"
+    windows: FormName = USUAL
     """Whether each window has a state of its own, or each key one that slides on from window to window."""
     inputs: Literal[1, 2] = 1
     """With two inputs, each has a state of its own in each window, and `update` is told whose a tuple is."""
@@ -149,7 +149,7 @@ class OPlus(WindowOptions, Bolt):
         offset: timedelta | int | str | None = None,
         zone: str | ZoneInfo | None = None,
         gap: timedelta | int | str | None = None,
-        windows: Literal["multi", "single"] | None = None,
+        windows: FormName | None = None,
     ) -> None:
         """
         Args:
@@ -210,18 +210,18 @@ class OPlus(WindowOptions, Bolt):
             ValueError: a length is not above 0, or windows are what they cannot be.
         """
         made = {**self._forming(), **self._window_config}
-        if self.windows == "single" and made.get(LATENESS_MS):
-            raise ValueError("windows='single' and allowed lateness: expected one of them")
+        if self.windows != USUAL and made.get(LATENESS_MS):
+            raise ValueError(f"windows={self.windows!r} and allowed lateness: expected one of them")
         return made
 
     def _forming(self) -> Mapping[str, Any]:
-        if self.windows not in ("multi", "single"):
-            raise ValueError(f"windows={self.windows!r}: expected 'multi' or 'single'")
+        if self.windows not in FORMS:
+            raise ValueError(f"windows={self.windows!r}: expected {' or '.join(map(repr, FORMS))}")
         if self.inputs not in (1, 2):
             raise ValueError(f"inputs={self.inputs!r}: expected 1 or 2")
         if self.gap is not None:
             others = self.size, self.advance, self.offset, self.zone
-            if any(other is not None for other in others) or self.windows == "single":
+            if any(other is not None for other in others) or self.windows != USUAL:
                 raise ValueError(
                     f"gap={self.gap!r}: expected no other length, no offset, no zone, and windows='multi'"
                 )
@@ -230,7 +230,7 @@ class OPlus(WindowOptions, Bolt):
             return {}
         size, advance = self.size, self.size if self.advance is None else self.advance
         is_placed = self.offset is not None or self.zone is not None
-        if isinstance(size, Count) and (self.windows == "single" or is_placed):
+        if isinstance(size, Count) and (self.windows != USUAL or is_placed):
             raise ValueError(f"size={size!r}, a count: expected no offset or zone, and windows='multi'")
         if self.zone is None:
             size, advance = length_of("size", size), length_of("advance", advance)
@@ -316,7 +316,7 @@ class OPlus(WindowOptions, Bolt):
         state = self.window_state
         state.open(spec, conf)
         operator = self if self.inputs == 1 else OfTwoInputs(self, sides_in(context))
-        self._form = form_of(state, operator, single=self.windows == "single")
+        self._form = form_of(state, operator, self.windows)
         key_input = key_input_of(conf)
         self._is_addressed = key_input.by_producer
         self._is_copied = key_input.mode is InputMode.KEYED

@@ -5,8 +5,8 @@ Each form asks the operator for the state of a window that is new, and for what 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, Literal, Protocol
 
 from framework.operators.state.kept import Kept
 from framework.operators.windows.grids import first_start
@@ -268,17 +268,33 @@ class Counted(Form):
         return True
 
 
-def form_of(windows: OpenKeyWindows, operator: Operator, *, single: bool) -> Form:
+FormName = Literal["multi", "single"]
+"""The name of a form of windows of durations."""
+USUAL: Final = "multi"
+"""The form that windows have where nothing else is chosen; the only one of sessions and counts."""
+FORMS: Final[Mapping[FormName, type[Form]]] = {USUAL: Multi, "single": Single}
+"""The forms of windows of durations, by the name that an operator has as its `windows`."""
+
+
+def form_of(windows: OpenKeyWindows, operator: Operator, name: FormName) -> Form:
     """The form of windows that are configured.
 
+    Args:
+        windows: those of the task.
+        operator: what is to be done with them.
+        name: one of `FORMS`.
+
     Raises:
-        ValueError: windows that slide by count, or are kept for late tuples.
+        ValueError: another form than the usual one of windows by count, of sessions, or of windows that are
+            kept for late tuples.
     """
     spec = windows.spec
-    if single and (spec.length_us is None or windows.lateness_us):
-        raise ValueError("windows='single': expected durations and no allowed lateness, or windows='multi'")
+    if name != USUAL and (spec.length_us is None or windows.lateness_us):
+        raise ValueError(
+            f"windows={name!r}: expected durations and no allowed lateness, or windows={USUAL!r}"
+        )
     if spec.gap_us is not None:
         return Sessions(windows, operator)
     if spec.length_count is not None:
         return Counted(windows, operator)
-    return (Single if single else Multi)(windows, operator)
+    return FORMS[name](windows, operator)
