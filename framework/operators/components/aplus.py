@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from framework.model.topology import DEFAULT_STREAM
 from framework.operators.components.oplus import OPlus
@@ -11,12 +11,9 @@ from framework.operators.components.tuple import Tuple
 from framework.operators.windows.aggregates import Aggregate
 from framework.operators.windows.aggregates.base import Adder
 from framework.operators.windows.aggregates.folding import Folding, PaneFolding
-from framework.operators.windows.key_rows import RowWindows, row_windows
 from framework.operators.windows.key_window import KeyWindow
 from framework.operators.windows.spec import LATENESS_MS, spec_in
-
-if TYPE_CHECKING:
-    from framework.operators.windows.columns import ColumnWindows
+from framework.operators.windows.stretches import RowWindows, WindowAdder, folds_stretches
 
 
 class APlus(OPlus):
@@ -72,27 +69,22 @@ class APlus(OPlus):
         super()._open_windows(conf, context)
         self._output_count = len(context.get("stream->outputfields", {}).get(DEFAULT_STREAM, ()))
 
-    def _column_windows(self) -> ColumnWindows | None:
-        """What takes columns of tuples into its windows; None where they are taken tuple by tuple.
+    def _window_adder(self, *, of_columns: bool) -> WindowAdder | None:
+        """The adder of many tuples at once, columns or rows, into its windows; None if there is none.
 
-        To be asked once the windows are open. Where there is one, nothing is emitted below a tuple.
+        To be called once the windows are open. Where there is one, nothing is emitted below a tuple.
         """
-        if not self._takes_many:
-            return None
-        from framework.operators.windows.columns import column_windows
-
-        return column_windows(self.window_state, self._folding, self.aggregate, self._values_of)
-
-    def _row_windows(self) -> RowWindows | None:
-        """What takes rows of tuples into its windows at once; otherwise as `_column_windows`."""
-        if not self._takes_many:
-            return None
-        return row_windows(self.window_state, self._folding, self.aggregate, self._values_of)
-
-    @property
-    def _takes_many(self) -> bool:
         takes_itself = type(self).update is not APlus.update or type(self).create is not APlus.create
-        return not takes_itself and not self.derives_keys and self.inputs == 1 and self._late is None
+        if takes_itself or self.derives_keys or self.inputs == 2 or self._late is not None:
+            return None
+        if not folds_stretches(self.window_state, self._folding):
+            return None
+        made: type[WindowAdder] = RowWindows
+        if of_columns:
+            from framework.operators.windows.columns import ColumnWindows
+
+            made = ColumnWindows
+        return made(self.window_state, self._folding, self.aggregate, self._values_of)
 
     def _values_of(self, fields: Sequence[str]) -> tuple[int, Sequence[str]]:
         """Which values of a tuple with these fields are aggregated: from which index on, and their names."""

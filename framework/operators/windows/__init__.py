@@ -9,9 +9,8 @@ state          keeps the contents where they survive the task's process
 key_window     a window of one key, as an operator over such gets it
 key_state      keeps windows by key
 endings        which of these end next
-stretches      puts the tuples of one pane into windows by key at once
-columns        takes columns of tuples into windows by key
-key_rows       takes rows of tuples into windows by key
+stretches      takes tuples of one pane into windows by key at once, as rows
+columns        likewise, as columns
 =============  ================================================================
 """
 

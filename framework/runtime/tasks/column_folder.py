@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import Any
 
-from framework.operators.windows.key_rows import FEWEST_ROWS, RowWindows
+from framework.operators.windows.stretches import RowWindows, WindowAdder
 from framework.runtime.exchange.pieces import InputStream, Piece, by_stream
 from framework.runtime.observation.counters import TaskCounters
 from framework.runtime.order.tracking.acker import Acker
@@ -15,9 +15,6 @@ from framework.runtime.tasks.slot import ComponentSlot
 from viper.payload import Payload
 from viper.payload import Rows as RowPayload
 from viper.rows import Inbox
-
-if TYPE_CHECKING:
-    from framework.operators.windows.columns import ColumnWindows
 
 
 class ColumnFolder(TupleProcessor):
@@ -32,10 +29,9 @@ class ColumnFolder(TupleProcessor):
         self, slot: ComponentSlot, inbox: Inbox, acker: Acker | None, counters: TaskCounters
     ) -> None:
         super().__init__(slot, inbox, acker, counters)
-        self._columns: ColumnWindows | None = None
-        self._rows: RowWindows | None = None
-        self._columns_for: Host | None = None
-        self._rows_for: Host | None = None
+        self._adders: dict[bool, WindowAdder | None] = {}
+        """That of columns by True, that of rows by False."""
+        self._adders_of: Host | None = None
         self._folded = 0
         """The number of times tuples were taken at once."""
 
@@ -63,7 +59,7 @@ class ColumnFolder(TupleProcessor):
         one_by_one: list[Piece] = []
         for piece in pieces:
             done = 0
-            if len(piece) == 4 and piece[2] >= FEWEST_ROWS and self._row_taker() is not None:
+            if len(piece) == 4 and piece[2] >= RowWindows.fewest and self._adder(of_columns=False):
                 if one_by_one:
                     yield from super().process(one_by_one)
                     one_by_one = []
@@ -78,19 +74,23 @@ class ColumnFolder(TupleProcessor):
         """Have columns taken; returns how many tuples were, from the first one on."""
         if isinstance(payload, RowPayload):
             return 0
-        taker, fields = self._column_taker(), _fields_of(stream)
-        if taker is None or fields is None or stream.key is None:
-            return 0
-        batch, (key,), time_at = payload.batch, stream.key, self._begin()  # type: ignore[attr-defined]
-        return self._taken(taker.take(batch, fields, key, time_at))
+        return self._fold(self._adder(of_columns=True), payload.batch, stream)  # type: ignore[attr-defined]
 
     def _fold_rows(self, rows: list[tuple[object, ...]], first: int, count: int, stream: InputStream) -> int:
         """Have rows taken; returns how many were, from the first one on."""
-        taker, fields = self._row_taker(), _fields_of(stream)
-        if taker is None or fields is None or stream.key is None:
+        own = rows if count == len(rows) else rows[first : first + count]
+        return self._fold(self._adder(of_columns=False), own, stream)
+
+    def _fold(self, adder: WindowAdder | None, tuples: Any, stream: InputStream) -> int:
+        fields = _fields_of(stream)
+        if adder is None or fields is None or stream.key is None:
             return 0
-        own, (key,) = rows if count == len(rows) else rows[first : first + count], stream.key
-        return self._taken(taker.take(own, fields, key, self._begin()))
+        (key,) = stream.key
+        done = adder.take(tuples, fields, key, self._begin())
+        self._first += done
+        if self._acker is not None:
+            self._acker.passed(done)
+        return done
 
     def _begin(self) -> Callable[[int], int]:
         """Tuples come next that are taken at once; returns what tells the time of one by its index."""
@@ -99,23 +99,13 @@ class ColumnFolder(TupleProcessor):
         first, time_at = self._first, self._positions.ts
         return (lambda index: time_at(first + index)) if first else time_at
 
-    def _taken(self, done: int) -> int:
-        self._first += done
-        if self._acker is not None:
-            self._acker.passed(done)
-        return done
-
-    def _column_taker(self) -> ColumnWindows | None:
+    def _adder(self, *, of_columns: bool) -> WindowAdder | None:
         host = self._slot.host
-        if self._columns_for is not host:  # its component was made anew
-            self._columns_for, self._columns = host, host.column_windows()
-        return self._columns
-
-    def _row_taker(self) -> RowWindows | None:
-        host = self._slot.host
-        if self._rows_for is not host:
-            self._rows_for, self._rows = host, host.row_windows()
-        return self._rows
+        if self._adders_of is not host:  # its component was made again
+            self._adders_of, self._adders = host, {}
+        if of_columns not in self._adders:
+            self._adders[of_columns] = host.window_adder(of_columns=of_columns)
+        return self._adders[of_columns]
 
 
 def _fields_of(stream: InputStream) -> tuple[str, ...] | None:

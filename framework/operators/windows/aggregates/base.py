@@ -20,6 +20,10 @@ Adder = Callable[[Acc, Sequence[Any]], Acc]
 """Adds the values of a tuple to an accumulator, and returns what has become of it."""
 
 
+class OneByOneError(Exception):
+    """Tuples cannot be added at once exactly as `Aggregate.add` adds them one by one. Nothing has changed."""
+
+
 class Aggregate(ABC, Generic[Acc, Result]):
     """Folds values into a result, in parts that can be merged.
 

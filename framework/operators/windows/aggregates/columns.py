@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from framework.operators.windows.aggregates.base import Aggregate
+from framework.operators.windows.aggregates.base import Aggregate, OneByOneError
 from framework.operators.windows.aggregates.extremes import Max, Min
 from framework.operators.windows.aggregates.numbers import Count, Mean, StandardDeviation, Sum, Variance
 from framework.operators.windows.aggregates.several import Aggregates
@@ -30,14 +30,10 @@ _MOST: Final = 2**62
 _NUMBERS: Final = (int, float)
 
 
-class NoColumnError(Exception):
-    """These tuples have to be added one by one."""
-
-
 def column_adder(aggregate: Aggregate[Any, Any]) -> ColumnAdder | None:
     """What adds columns to the accumulators of an aggregate; None where values are added one by one.
 
-    The function raises `NoColumnError` for columns that it cannot add exactly as `Aggregate.add` does.
+    The function raises `OneByOneError` for columns that it cannot add exactly as `Aggregate.add` does.
     """
     if type(aggregate) is Aggregates:
         return _several([column_adder(part) for part in aggregate.parts])
@@ -81,7 +77,7 @@ def _variance(aggregate: Aggregate[Any, Any]) -> ColumnAdder:
     def add(accs: Accs, groups: Array, column: ColumnOf) -> Accs:
         values = column(aggregate.field)
         if values.dtype != np.int64 or np.abs(values).max(initial=0) >= 2**31:
-            raise NoColumnError
+            raise OneByOneError
         counts = np.bincount(groups, minlength=len(accs)).tolist()
         sums = _summed([acc[1] for acc in accs], groups, values)
         squares = _summed([acc[2] for acc in accs], groups, values * values)
@@ -97,12 +93,12 @@ def _summed(accs: Accs, groups: Array, values: Array) -> Accs:
     if values.dtype == np.int64:
         least, most = int(values.min(initial=0)), int(values.max(initial=0))
         if max(-least, most) * len(values) >= _MOST or not all(type(acc) is int for acc in accs):
-            raise NoColumnError
+            raise OneByOneError
         sums = np.zeros(len(accs), np.int64)
         np.add.at(sums, groups, values)
         return [acc + more for acc, more in zip(accs, sums.tolist(), strict=True)]
     if not all(type(acc) in _NUMBERS for acc in accs):
-        raise NoColumnError
+        raise OneByOneError
     totals = np.array(accs, np.float64)
     with np.errstate(all="ignore"):
         np.add.at(totals, groups, values)
@@ -125,7 +121,7 @@ def _extreme(
     if values.dtype != np.int64:
         zeros = values[values == 0]
         if np.signbit(zeros).any() and not np.signbit(zeros).all():  # of which the first one is kept
-            raise NoColumnError
+            raise OneByOneError
     found = np.empty(len(accs), values.dtype)
     found[groups] = values  # any value of each group is as good as another to begin with
     with np.errstate(all="ignore"):

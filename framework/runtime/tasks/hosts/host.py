@@ -8,7 +8,7 @@ from array import array
 from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from framework.operators.components import (
     APlus,
@@ -25,14 +25,11 @@ from framework.operators.components.batch_bolt import BatchBolt
 from framework.operators.components.batching import BatchingBolt
 from framework.operators.windows import OpenWindows
 from framework.operators.windows.due import Due, DueByGroup
-from framework.operators.windows.key_rows import RowWindows
 from framework.operators.windows.key_state import OpenKeyWindows
+from framework.operators.windows.stretches import WindowAdder
 from framework.planning.traits import is_generator_spout
 from framework.runtime.exchange.collector import TaskCollector
 from framework.runtime.tasks.hosts.user_errors import TRIES, OnError
-
-if TYPE_CHECKING:
-    from framework.operators.windows.columns import ColumnWindows
 
 MOST_NOTICED = 1000
 """Most ticks in a row that a bolt gets without input between them: by then all its windows have passed."""
@@ -307,14 +304,9 @@ class Host:
         found: OpenKeyWindows = self.component.window_state
         return found
 
-    def column_windows(self) -> ColumnWindows | None:
-        """The adder of columns into the windows of a component that aggregates; None if nothing does."""
-        found: ColumnWindows | None = self.component._column_windows()
-        return found
-
-    def row_windows(self) -> RowWindows | None:
-        """The adder of rows into them at once; likewise."""
-        found: RowWindows | None = self.component._row_windows()
+    def window_adder(self, *, of_columns: bool) -> WindowAdder | None:
+        """The adder of columns or of rows into the windows of a component that aggregates, if it has one."""
+        found: WindowAdder | None = self.component._window_adder(of_columns=of_columns)
         return found
 
     @property

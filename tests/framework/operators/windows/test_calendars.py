@@ -19,11 +19,10 @@ from framework.frontends.streams import AggregateWindow, Sliding, Tumbling
 from framework.model.errors import TopologyError
 from framework.operators.components import JoinBolt, JPlus
 from framework.operators.sinks import CollectingSink
-from framework.operators.windows import Duration, columns, key_rows
+from framework.operators.windows import Duration
 from framework.operators.windows.aggregates import Aggregates, Collect, Sum
 from framework.operators.windows.columns import ColumnWindows
 from framework.operators.windows.joins import Equal, SameWindow
-from framework.operators.windows.key_rows import RowWindows
 from framework.operators.windows.spec import (
     GAP_MS,
     LATENESS_MS,
@@ -37,6 +36,7 @@ from framework.operators.windows.spec import (
     TIME_FIELD,
     ZONE,
 )
+from framework.operators.windows.stretches import RowWindows
 from tests.framework.frontends.multilang.pieces import run_topology
 from tests.framework.operators.windows.windowed import Tell
 from tests.framework.runtime.pieces import drawn as drawn_plan
@@ -248,8 +248,8 @@ def test_no_worker_and_no_parallelism_shows(form: dict[str, str], workers: Worke
 def test_columns_and_rows_at_once_give_the_same(
     form: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(columns, "FEWEST", 2)
-    monkeypatch.setattr(key_rows, "FEWEST_ROWS", 2)
+    monkeypatch.setattr(ColumnWindows, "fewest", 2)
+    monkeypatch.setattr(RowWindows, "fewest", 2)
     took = counted(monkeypatch, ColumnWindows), counted(monkeypatch, RowWindows)
     for seed in range(3):
         zone, around, rows = drawn(Random(seed))

@@ -12,8 +12,7 @@ from framework import Spout, TopologyBuilder
 from framework.frontends.streams import AggregateWindow
 from framework.model.topology import Stream
 from framework.operators.sinks import CollectingSink
-from framework.operators.windows import columns
-from framework.operators.windows.aggregates.columns import NoColumnError, column_adder
+from framework.operators.windows.aggregates.columns import OneByOneError, column_adder
 from framework.operators.windows.aggregates.numbers import Mean, Sum
 from framework.operators.windows.columns import ColumnWindows
 from framework.runtime.tasks.column_folder import ColumnFolder
@@ -89,7 +88,7 @@ def found(
 
 def one_by_one(rows: Sequence[Row], form: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Any:
     with monkeypatch.context() as patched:
-        patched.setattr(ColumnFolder, "_column_taker", lambda self: None)
+        patched.setattr(ColumnFolder, "_adder", lambda self, *, of_columns: None)
         return found(rows, form, 1)
 
 
@@ -99,7 +98,7 @@ def one_by_one(rows: Sequence[Row], form: dict[str, Any], monkeypatch: pytest.Mo
 def test_columns_and_tuples_give_the_same(
     form: dict[str, Any], seeds: range, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(columns, "FEWEST", 2)
+    monkeypatch.setattr(ColumnWindows, "fewest", 2)
     for seed in seeds:
         random = Random(seed)
         rows = drawn(random, odd=bool(seed % 2))
@@ -142,7 +141,7 @@ def test_what_has_no_room_in_64_bits_is_added_one_by_one() -> None:
     assert add is not None
     import numpy as np
 
-    with pytest.raises(NoColumnError):
+    with pytest.raises(OneByOneError):
         add([0], np.zeros(4, np.int64), lambda name: np.full(4, 2**61))
     assert add([2**80], np.zeros(4, np.int64), lambda name: np.full(4, 5)) == [2**80 + 20]
 

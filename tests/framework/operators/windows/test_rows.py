@@ -11,12 +11,9 @@ import pytest
 from framework import Spout, TopologyBuilder
 from framework.frontends.streams import AggregateWindow
 from framework.operators.sinks import CollectingSink
-from framework.operators.windows import key_rows
 from framework.operators.windows.aggregates.numbers import Count, Mean, Sum
 from framework.operators.windows.aggregates.rows import rows_adder
-from framework.operators.windows.key_rows import RowWindows
-from framework.operators.windows.stretches import Stretches
-from framework.runtime.tasks import column_folder
+from framework.operators.windows.stretches import RowWindows
 from framework.runtime.tasks.column_folder import ColumnFolder
 from tests.framework.operators.windows.test_columns import EVERYTHING, FORMS, SCHEMA, Row, drawn
 from tests.framework.runtime.workers.running import INLINE, Workers, every_kind
@@ -51,13 +48,12 @@ def found(
 
 def one_by_one(rows: Sequence[Row], form: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Any:
     with monkeypatch.context() as patched:
-        patched.setattr(ColumnFolder, "_row_taker", lambda self: None)
+        patched.setattr(ColumnFolder, "_adder", lambda self, *, of_columns: None)
         return found(rows, form, 1)
 
 
 def from_two_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(key_rows, "FEWEST_ROWS", 2)
-    monkeypatch.setattr(column_folder, "FEWEST_ROWS", 2)
+    monkeypatch.setattr(RowWindows, "fewest", 2)
 
 
 @pytest.mark.few(1)
@@ -95,15 +91,15 @@ def test_rows_are_taken_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_last_time_that_is_an_earlier_one_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    put = Stretches.put
+    add = RowWindows._add
 
-    def put_wrongly(self: Stretches, found: Any, accs: Any, lasts: Any, time_us: int) -> None:
-        put(self, found, accs, [last - 20 for last in lasts], time_us)
+    def add_wrongly(self: RowWindows, keys: Any, lasts: Any, time_us: int, of: Any) -> None:
+        add(self, keys, [last - 20 for last in lasts], time_us, of)
 
     rows: list[Row] = [("a", 1, 0.5, number // 20) for number in range(600)]
     expected = one_by_one(rows, FORMS[1], monkeypatch)
     assert found(rows, FORMS[1], 1) == expected
-    monkeypatch.setattr(Stretches, "put", put_wrongly)
+    monkeypatch.setattr(RowWindows, "_add", add_wrongly)
     assert found(rows, FORMS[1], 1) != expected
 
 
