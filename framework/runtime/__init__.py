@@ -3,21 +3,19 @@
 A room may import the rooms below it, never one above. The order is declared in ``tests/house/rooms.py`` and
 checked by ``tests/test_house.py``; ``make imports`` draws it.
 
-============  =======================================================================================
-run, options  the public face: a run from its first task to its report, and all that it can be told
-report        what a run did: progress while it runs, and the report at its end
-leading       what the leading process does beside the run: begins it, looks at it, takes commands
-workers       this process or worker processes: started, led through a run, replaced when they die
-execution     a thread that runs its tasks in turn: policy, waiting, timers; and how tasks are made
-tasks         a spout's or a bolt's replica while it runs, and the hosts of components
-exchange      from an emit to a bolt's input: buffers, groupings, channels, pieces of jumbo tuples
-coordination  how tasks agree: stops, signals, cuts, changes of numbers of tasks
-registry      where runs of this machine are found by name
-order         positions: clocks of sources, descent, ticks, offsets; trees of tracked tuples
-durability    what outlives a process: declared state, notes for successors, checkpoints
-rebalancing   what moves bolts from worker to worker by itself
-observation   what is counted, and what a run shows of itself
-============  =======================================================================================
+- `run`, `options`: the public face: a run from its first task to its report, and all its options
+- `report`: the progress of a run, and the report at its end
+- `leading`: the work of the leading process beside the run: beginning, observation, commands
+- `workers`: this process or worker processes: started, led through a run, replaced when they die
+- `execution`: a thread that runs its tasks in turn: policy, waiting, timers; the making of tasks
+- `tasks`: a spout's or a bolt's replica while it runs, and the hosts of components
+- `exchange`: the way from an emit to a bolt's input: buffers, groupings, channels, pieces of jumbo tuples
+- `coordination`: agreements of tasks: stops, signals, cuts, changes of numbers of tasks
+- `registry`: the runs of this machine, by name
+- `order`: positions: clocks of sources, descent, ticks, offsets; trees of tracked tuples
+- `durability`: data that outlives a process: declared state, notes for successors, checkpoints
+- `rebalancing`: moves of bolts from worker to worker during a run
+- `observation`: counters and statistics of a run
 """
 
 from framework.runtime.coordination.stop import StopReason, StopSignal

@@ -38,13 +38,12 @@ Command = Callable[..., Mapping[str, Any]]
 
 @contextmanager
 def answering(folder: Path, commands: Mapping[str, Command]) -> Iterator[None]:
-    """While the block runs, let other processes give commands.
+    """Let other processes give commands while the block runs.
 
     Args:
         folder: of the checkpoints; the run holds its lock.
         commands: by name what is called with the arguments, in a thread of its own; it returns what the
-            answer holds, or raises a `ViperError`. Those that are going on when the block ends may still
-            answer.
+            answer holds, or raises a `ViperError`. Commands in progress when the block ends may still answer.
     """
     _remove_from(folder)  # those of a run that was killed
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

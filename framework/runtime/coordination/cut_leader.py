@@ -13,8 +13,11 @@ from framework.runtime.order.positions.lineage import LAST
 from viper.position import LEAST
 
 MARGIN_S: Final = 0.05
-"""So many seconds' worth of event time the first proposal lies ahead: all answers come within two slices of
-some milliseconds, and a source that gets there before the decision has to wait for it."""
+"""The lead of the first proposal over the sources, in seconds of event time.
+
+All answers come within two slices of some milliseconds. A source that reaches the proposed time before the
+decision has to wait for it.
+"""
 SAMPLE_S: Final = 0.005
 """Seconds for which the leader looks how fast event time goes on."""
 

@@ -1,14 +1,14 @@
 """The cuts of a run: times on which its sources agree, for checkpoints, reconfigurations and suspensions.
 
-The leader of the run proposes a time. Each source says how far it has told its consumers that it is; if that
-is not beyond the time, it has accepted, and brings nothing beyond before there is a decision. If all have
-accepted, the time is decided; if one is ahead, the proposal is void, and the leader makes another one. A
-source that is decided on goes on as it passes the time. So whoever sees a row behind the cut, or a promise
-that all below it has come, and looks at the record only then, also sees the decision.
+The leader of the run proposes a time. Each source answers with the event time up to which it has informed its
+consumers. If that is not beyond the proposed time, it has accepted, and brings nothing beyond before there is
+a decision. If all have accepted, the time is decided; if one is ahead, the proposal is void, and the leader
+makes another one. After the decision, a source resumes as it passes the time. So whoever sees a row behind
+the cut, or a promise that all below it has come, and looks at the record only then, also sees the decision.
 
 A run that is suspended ends at its cut. Its sources are to stop soon, so nobody proposes a time: each source
 brings no more as it answers, and the latest answer among sources whose tuples meet is decided. The sources
-wait behind it. When all are there, the leader closes the run, unless the end of a bolt has begun meanwhile.
+wait at it. When all have reached it, the leader closes the run, unless the end of a bolt has begun meanwhile.
 
 All of this is said in registers in shared memory, each of which one task writes, or the leader. The death of
 a worker process makes a proposal void before a successor begins. It does not where key groups may have been
@@ -48,24 +48,24 @@ class CutState(enum.IntEnum):
     PROPOSED = 1
     """The sources answer; nobody who has accepted goes beyond the time."""
     DECIDED = 2
-    """The cut is there."""
+    """The cut is decided."""
     CLOSING = 3
-    """All sources are at the cut with which the run is to end; the leader looks whether a bolt has begun its
+    """All sources wait at the cut that ends the run; the leader checks whether a bolt has begun its
     end."""
     CLOSED = 4
     """The run ends at the cut, but its input does not. This is final."""
 
 
 class Purpose(enum.IntEnum):
-    """The work of a task at a cut."""
+    """The reason for a cut, which determines the work of each task there."""
 
     CHECKPOINT = 0
     """Every task saves itself."""
     RECONFIGURATION = 1
-    """Tasks of bolts with state by key hand key groups over to one another. Once it is decided it stays so:
-    rows behind the cut may have been divided anew already."""
+    """Tasks of bolts with state by key hand key groups over to one another. Once decided, it is final:
+    rows after the cut may have been divided in the new way already."""
     SUSPENSION = 2
-    """The run ends there, and another one goes on. The proposal has no time: the latest answer is it."""
+    """The run ends there, and another one resumes. The proposal has no time: the latest answer becomes it."""
 
 
 class Proposal(NamedTuple):
@@ -103,9 +103,12 @@ class CutRecord:
         """By part of the topology the register of its time."""
         behind = _OF_THE_LEADER + len(parts)
         self._said = {task: behind + _OF_A_SOURCE * index for index, task in enumerate(sources)}
-        """By source the first of its registers: how far it has told that it is, the attempt it has answered
-        and how far it was then, the attempt in which it has passed the cut and the three words of where, and
-        whether it has ended and how far it was then."""
+        """By source the first of its registers.
+
+        First comes its progress as its consumers know it. Then come the attempt that it has answered and its
+        progress at that time, the attempt in which it has passed the cut, and three words of that position.
+        The last two say whether it has ended, and its progress then.
+        """
         behind += _OF_A_SOURCE * len(sources)
         self._ends = {task: behind + index for index, task in enumerate(bolts)}
         """By bolt the register that says whether its last entries have begun."""
@@ -332,11 +335,11 @@ class CutRecord:
     # -- a bolt
 
     def may_end(self, task: int) -> bool:
-        """True if a bolt whose input is over does now what is due at the end of its input.
+        """True if a bolt whose input is over now does the work that is due at the end of its input.
 
         It is not over where the run was closed. Either the leader sees that the bolt has begun its end, or
-        the bolt sees that the run is closed; or, that a reconfiguration is proposed, which the leader decides
-        or gives up before the bolt goes on.
+        the bolt sees that the run is closed. While a reconfiguration is proposed, the bolt waits until the
+        leader decides it or gives it up.
         """
         self._registers[self._ends[task]] = 1
         while self.state is CutState.CLOSING or self.is_open_for_reconfiguration:
@@ -380,10 +383,10 @@ def last_us_before(place: Position) -> int:
 
 
 def before_ticks(position: Position) -> Position:
-    """A position with all ticks below that something may still come at.
+    """Return a position before all ticks whose outputs may still come at or after it.
 
-    At the beginning of a microsecond this is the end of the one before: what ticks at the later one lead to
-    would stand behind the cut of a checkpoint here, and be missing.
+    At the beginning of a microsecond this is the end of the one before. The outputs of ticks at the later one
+    would lie after the cut of a checkpoint here, and be missing.
     """
     if position in (LEAST, END) or position.hi or position.lo:
         return position

@@ -1,7 +1,7 @@
-"""The tasks of each component that shall get tuples: words in shared memory, for the producers of these.
+"""The tasks of each component that shall get tuples, as words in shared memory for their producers.
 
-Tasks with state by key tell here, too, that they have handed over what is not theirs any more, and what of a
-reconfiguration does not go back where their process dies.
+Tasks with state by key also report here that they have handed over the key groups they no longer own. Their
+words further say which part of a reconfiguration outlasts the death of their process.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class ScaleRecord:
     def want(self, component: str, tasks: TaskSet) -> None:
         """Have the producers divide a component's tuples among these tasks.
 
-        Where its tasks hand state over, all of them have done so.
+        If its tasks hand state over, all of them must have done so.
         """
         self._registers[self._index[component]] = tasks.code
         if component in self._proposed:

@@ -114,13 +114,13 @@ def blocked(signals: frozenset[signal.Signals]) -> Iterator[None]:
 
 @contextmanager
 def _handling(calls: Mapping[str, Callable[[FrameType | None], None]]) -> Iterator[bool]:
-    """While the block runs, have functions called by signals.
+    """Have signals call functions while the block runs.
 
     Args:
         calls: by the name of a signal, the function that is called with the frame of the main thread.
 
     Yields:
-        Whether any of the signals can be handled here.
+        True if any of the signals can be handled here.
     """
     if threading.current_thread() is not threading.main_thread():
         yield False

@@ -63,7 +63,7 @@ class StopSignal:
         self.wants_suspension = False
         """True if it was asked to end, and is to be suspended for that."""
         self._later: StopReason | None = None
-        """The requests to the run after it had failed."""
+        """The last reason that came while there was one; it counts if `revive` takes back a failure."""
         self._signalled = False
         """True if a signal has asked for the end."""
         self._breaks_off = False

@@ -62,11 +62,11 @@ class Destination:
         self.tasks = tuple(tasks)
         self.sources = tuple(sources)
         self.outlets: tuple[Outlet, ...] = self.sources
-        """The channel by which consuming tasks hear of the producing task's progress."""
+        """The producing ends through which consuming tasks hear of this task's progress."""
         self.positions = Positions()
         """The positions of the tuples that wait."""
         self.count = 0
-        """The number of tuples that wait; kept, as it is asked for several times a turn."""
+        """The number of tuples that wait; kept here, as it is read several times a turn."""
         self._waiting = Backlog()
         self._tags: array[int] | None = array("H") if tagged else None
         self._mask_shift = mask_shift

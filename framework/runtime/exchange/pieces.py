@@ -328,7 +328,7 @@ def _portions(pieces: Sequence[Piece]) -> Iterator[tuple[InputStream, Payload]]:
 
 
 def _without_task(stream: InputStream) -> InputStream:
-    """The tag that tells the streams of tuples apart: not which task they come from."""
+    """Return the stream with its task set to 0, so that only the stream tells tuples apart."""
     return stream._replace(task=0)
 
 

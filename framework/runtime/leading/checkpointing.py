@@ -87,15 +87,15 @@ class Checkpointing:
         self._began = "the beginning" if start is None else str(start.path)
         before = None if start is None else Manifest.read(start.content).alike
         self.alike = Alike(uuid.uuid4().hex) if before is None else Alike(before.lineage, before.runs + 1)
-        """The run's place among those that go on with one another."""
+        """The run's place in the chain of runs that resume one another."""
         self._number = max((0 if start is None else start.id, *self._folder.ids))
-        """The id of the checkpoint that was tried last."""
+        """The id of the last attempted checkpoint."""
         self._leaves = max((0, *self._folder.ids)) if start is None else 0
-        """The last checkpoint of an earlier run that this one does not go on from; 0 for none."""
+        """The last checkpoint of an earlier run that this one does not resume; 0 for none."""
         self._asked_s = 0.0
         self._over = threading.Event()
         self._wanted = threading.Event()
-        """A checkpoint is asked for before its time, or the run is over."""
+        """Set when a checkpoint is requested before its time, or when the run is over."""
         self._reports: dict[int, TaskReport] = {}
         """The last one of each task for a checkpoint."""
         self._ended: dict[int, TaskReport] = {}

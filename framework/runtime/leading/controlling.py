@@ -22,7 +22,7 @@ from framework.runtime.observation.statistics import ChannelStatistics, Executor
 log = logging.getLogger("viperstorm.scale")
 
 LEAST_PERIOD_S = 0.01
-"""Seconds between two looks at the least: what is counted in less says little. A replay looks as often."""
+"""The least seconds between two measurements: shorter ones say little. A replay measures as often."""
 
 REPLAYED = "the recording"
 """The author of a change that is repeated."""
@@ -30,10 +30,10 @@ REPLAYED = "the recording"
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The counts of a run; from any thread."""
+    """Functions that read the counts of a run; any thread may call them."""
 
     elapsed_s: Callable[[float], float]
-    """Tells how many seconds after their activation the spouts are at a monotonic time; 0 before it."""
+    """Converts a monotonic time to seconds since the activation of the spouts; 0 before it."""
     channels: Callable[[], Sequence[ChannelStatistics]]
     executors: Callable[[], Sequence[ExecutorStatistics]]
     is_ending: Callable[[], bool]
@@ -46,7 +46,7 @@ class Controlled:
 
     component: str
     name: str
-    """Of the controller, as the configuration has it."""
+    """The name of the controller in the configuration."""
     controller: Controller
     measuring: Measuring
     period_s: float
@@ -54,11 +54,11 @@ class Controlled:
     """The monotonic time at which the controller is asked next."""
 
     def begin(self, plan: Plan) -> None:
-        """An attempt of the run begins; what was counted before is not of this one."""
+        """Begin to measure an attempt of the run; earlier counts are not of this one."""
         self.measuring = Measuring(plan, self.component)
 
     def asked(self, now_s: float) -> None:
-        """The controller is asked at a monotonic time."""
+        """Note that the controller was asked at a monotonic time."""
         self.due_s = now_s + self.period_s
 
 
@@ -69,8 +69,8 @@ class Controlling:
 
     Args:
         plan: says which bolts have controllers.
-        scaling: what changes the numbers of tasks.
-        counted: where the run is looked at.
+        scaling: changes the numbers of tasks.
+        counted: reads the counts of the run.
     """
 
     def __init__(self, plan: Plan, scaling: Scaling, counted: Counted) -> None:

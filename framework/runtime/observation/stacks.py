@@ -1,4 +1,4 @@
-"""The places of tasks, in a callback or not, as a request for stacks gets them."""
+"""Stacks of tasks, in a callback or not, as a request for stacks returns them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class TaskStack:
-    """The place of one task."""
+    """The stack of a task that is in a callback."""
 
     task: str
     """``component:task id``."""
@@ -30,23 +30,23 @@ class TaskOutside:
     process: int
     """The number of its process."""
     doing: str
-    """Its reason to wait instead, or that it has ended, in words."""
+    """The reason that it waits, or that it has ended, in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stacks:
-    """The places of all tasks."""
+    """The stacks of the tasks of a run."""
 
     tasks: Sequence[TaskStack]
     """The tasks that are in a callback."""
     silent: Sequence[int] = field(default=())
-    """The numbers of processes that have not told it, as they do not run Python: a library keeps its lock."""
+    """The ids of processes that have not answered, as they do not run Python: a library keeps its lock."""
     others: Sequence[TaskOutside] = field(default=())
-    """All other tasks of the processes that have."""
+    """All tasks outside callbacks of the processes that have answered."""
 
 
 class TellsStacks(Protocol):
-    """An object that knows the tasks of a run."""
+    """An object that can take the stacks of a run's tasks."""
 
     def stacks(self) -> Stacks:
-        """The places of all tasks; from any thread."""
+        """Return the stacks of all tasks; any thread may call it."""

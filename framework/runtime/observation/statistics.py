@@ -132,9 +132,9 @@ class ExecutorStatistics:
     others."""
 
     def after(self, earlier: ExecutorStatistics) -> ExecutorStatistics:
-        """The same with the turns, rests and CPU time of the executor that it has replaced.
+        """Return these statistics with the turns, rests and CPU time of the executor that it has replaced.
 
-        What is told task by task begins anew: who compares two moments sees that.
+        Figures by task begin again at 0; a comparison of two moments shows that.
         """
         return replace(
             self,
@@ -147,17 +147,18 @@ class ExecutorStatistics:
 
 @dataclass(frozen=True, slots=True)
 class StateStatistics:
-    """The content of one declared state, in numbers."""
+    """The size of one declared state, in keys and bytes."""
 
     component: str
-    """Its component; of state of tasks ``component:task id``."""
+    """Its component; for state by task, ``component:task id``."""
     state: str
     """Its name."""
     per: str
     """``key`` or ``task``."""
     keys: int
     bytes: int
-    """The share of all state of that component, or task, in the memory of state (``viper.state.bytes``)."""
+    """Bytes that all state of that component, or task, takes in the memory of state
+    (``viper.state.bytes``)."""
 
 
 @dataclass(frozen=True, slots=True)

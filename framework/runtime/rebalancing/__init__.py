@@ -1,10 +1,8 @@
 """Moves bolts of a run from worker to worker, so that it goes faster.
 
-==============  ====================================================================
-movable.py      bolts that may be moved, and the workers that may run them
-history.py      measurements between two looks at a run, and of the deployments that it has had
-rebalancer.py   decides when bolts move, and searches for the tasks with which a plan is fastest
-==============  ====================================================================
+- `movable`: the bolts that may be moved, and the workers that may run them
+- `history`: measurements between two moments of a run, and of the deployments that it has had
+- `rebalancer`: decides when bolts move, and searches for the tasks with which a plan is fastest
 """
 
 from framework.runtime.rebalancing.history import Look, window

@@ -1,8 +1,8 @@
 """The work of a bolt's task that is due at a position, between two inputs.
 
-Ticks, batches and windows are such entries. Whatever else is due at a position is one more client: the task
-asks all of them in the same places, and runs what they give it in the order of positions, through the same
-bounded way as tuples.
+Ticks, batches and windows are such entries. Every other kind of work that is due at a position is one more
+client. The task asks all clients in the same places. It runs their entries in the order of positions, through
+the same bounded way as tuples.
 """
 
 from __future__ import annotations
@@ -43,7 +43,10 @@ class AgendaClient:
     """Something that is due at positions, or at times of the wall clock. By default nothing ever is."""
 
     def is_due_before(self, position: Position) -> bool:
-        """True if an entry stands before an input at a position. What holds for one holds for later ones."""
+        """True if an entry is due before an input at a position.
+
+        If it is true of a position, it is true of all later ones.
+        """
         return False
 
     def take_before(self, position: Position) -> Iterator[Entry]:
@@ -331,15 +334,15 @@ class AskedFor(AgendaClient):
 class LastEntries(AgendaClient):
     """The last tick and the last batches, at the end of the input.
 
-    They stand at a position that no clock knows: behind all input, those of a bolt behind those of the bolts
-    that feed it. So they come at the same place in every run. They are due when every source has brought all
+    Their position is one that no clock knows: after all input, and after the last entries of the bolts that
+    feed this one. So they come at the same place in every run. They are due when every source has brought all
     it has, although tracked tuples may not have been answered yet: the sources wait for those answers, which
-    may come with the last tick only. Should tuples fail and be repeated then, the entries are due once more.
+    may come with the last tick only. Should tuples fail and be repeated then, the entries are due again.
 
     Args:
         depth: hops on the longest way from a source to the bolt.
         runs: what is to be done, in order.
-        waits_for_end: whether no source waits for answers, or inputs may come back through a cycle: then the
+        waits_for_end: whether no source waits for answers, or inputs may come back through a cycle. Then the
             entries are due at the end of all input only, unless the component holds tuples.
         take_new_holds: whether the component has kept tuples since this was asked last, which it may answer
             at its next tick or batch.

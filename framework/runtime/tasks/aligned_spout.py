@@ -37,12 +37,12 @@ class Progress(Enum):
 
 
 class AlignedSpout:
-    """Has a task bring everything up to an event time, and nothing behind it, while that is wanted.
+    """Has a task bring everything up to an event time, and nothing after it, while a cut is pending.
 
-    It is wanted for a checkpoint, a reconfiguration, and where the run is to be suspended. Only the spout
-    knows where it is, and it says so between two calls. What a call has emitted for a later time is held
-    back. If all of it was, the spout was before the call where another run is to go on; if not, another run
-    goes on behind the call, and begins with what is held.
+    A cut serves a checkpoint, a reconfiguration, or the suspension of the run. Only the spout knows its
+    offset, and it reports it between two calls. Output of a call for a later time is held back. If all output
+    of the call is held back, another run resumes at the offset before the call. If not, another run resumes
+    after the call, and begins with the output that is held.
 
     Args:
         cut: where the sources agree on a time; None in a run in which they never do.
@@ -156,8 +156,8 @@ class AlignedSpout:
     def is_asked_singly(self) -> bool:
         """True if it matters with which call the spout passes the time that is wanted.
 
-        A source that meets no other one is cut wherever it is. What one puts in order goes with its offset
-        anyway, and it passes a time long after it has emitted something later.
+        A source that meets no other one is cut wherever it is. A source that puts its tuples in order saves
+        the held ones with its offset anyway, and it passes a time long after it has emitted something later.
         """
         if not self.is_asked or self._assigner.puts_in_order:
             return False

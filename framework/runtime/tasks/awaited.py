@@ -172,9 +172,9 @@ class Awaited:
 
     @property
     def _closes_at_s(self) -> float:
-        """The time at which a program hears that its input is over; of another component, the last wait.
+        """The time at which a program hears that its input is over; of other components, the end of the wait.
 
-        Where the run drains, that is early enough for the program to answer only then.
+        In a run that drains, this is early enough for the program to answer only then.
         """
         assert self.since_s is not None
         by_itself = self.since_s + self._longest_s

@@ -19,7 +19,7 @@ _new: Final = tuple.__new__
 
 
 class Marks(Protocol):
-    """Says which of the rows in the buffer were emitted for which tuple."""
+    """Marks that map the rows in the buffer to the tuples for which they were emitted."""
 
     @property
     def open(self) -> bool:
@@ -31,14 +31,14 @@ class Marks(Protocol):
 
 
 class Beside(NamedTuple):
-    """The level of outputs beside all input."""
+    """The place of outputs that belong to no input: a position, and the level of the path there."""
 
     at: Position | None
-    """None for the frontier."""
+    """The position; None for the frontier."""
     is_ahead: bool
-    """True if that lies before inputs that have been processed."""
+    """True if the position lies before inputs that have been processed."""
     level: Level | None = None
-    """The level of outputs; None for the level of all that belongs to no input."""
+    """The level of these outputs; None for the usual level of outputs without an input."""
 
 
 _AT_FRONTIER = Beside(None, is_ahead=False)

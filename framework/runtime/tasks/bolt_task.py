@@ -67,8 +67,8 @@ class BoltParts:
 class BoltTask(Task):
     """Runs one replica of a bolt.
 
-    A turn goes through everything in steps: what the wall clock has made due, a slice of the input with what
-    is due in between, then what is due behind it. Whenever the output is full, the rest waits for a later
+    A turn has three steps: work that the wall clock has made due, a slice of the input with the work that is
+    due between inputs, and work that is due after it. Whenever the output is full, the rest waits for a later
     turn. A task whose bolt has no part in cuts, or in a group of shared tables, asks nothing about them.
     """
 

@@ -26,8 +26,11 @@ class TaskContext:
     counters: TaskCounters
     """The counters of the task."""
     times: TimeHistogram = field(default_factory=TimeHistogram)
-    """The times of its tuples: of a bolt from when it has taken one from its input until what it emitted for
-    that is handed on, of a spout from when it has emitted a tracked one until that is acked."""
+    """The processing times of its tuples.
+
+    For a bolt, from taking a tuple from its input until the outputs for it are handed on. For a spout, from
+    emitting a tracked tuple until its ack.
+    """
     checkpoints: TaskCheckpoints = field(default_factory=TaskCheckpoints)
     """Its part in checkpoints."""
 

@@ -329,13 +329,13 @@ class Emitter:
             self.output.tell_last_ts(last_us)
 
     def close(self, last_us: int) -> bool:
-        """Tell the consumers that nothing at all will come, once everything has been handed over.
+        """Inform the consumers that no more tuples will come, once everything has been handed over.
 
         Args:
-            last_us: how far event time came, in microseconds.
+            last_us: the event time at the end, in microseconds.
 
         Returns:
-            Whether that is done; the consumers that nothing waits for are told in any case.
+            True if that is done. Consumers that nothing waits for are informed in any case.
         """
         if not self.flush():
             self.close_idle(last_us)

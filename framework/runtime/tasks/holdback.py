@@ -29,8 +29,8 @@ class Holdback:
     """Puts what a spout emits in the order of event time, within a slack.
 
     A tuple is let go once one has come whose time is later by the slack, so what is held spans no more event
-    time than that. What is let go depends on nothing but the tuples and their order: the same tuples come
-    out in the same order, however many of them are taken at once.
+    time than that. The output depends on nothing but the tuples and their order: the same tuples come out in
+    the same order, however many of them are taken at once.
     """
 
     def __init__(self, lateness: Lateness, times: EventTimes, most_tracked: int, *, tagged: bool) -> None:
@@ -72,15 +72,15 @@ class Holdback:
     def end(self) -> None:
         """Hold nothing back any more after the next `sort`.
 
-        What still comes then goes where the spout has got to, and is not late.
+        Tuples that come after that are placed at the present time of the spout, and are not late.
         """
         self._ends = True
 
     def sort(self, taken: Taken) -> Taken:
-        """Take in what was emitted, and let go whatever need not be held any more.
+        """Take in what was emitted, and release the tuples that need not be held any more.
 
         Returns:
-            What is let go, in the order of time, with a stamp for each tuple.
+            The released tuples in the order of time, with a stamp for each one.
 
         Raises:
             EmitError: a tuple has no event time, or is late where that is an error.

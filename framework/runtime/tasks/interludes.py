@@ -113,7 +113,7 @@ class Interludes:
     def fire_window(self, at: Position, end_us: int) -> None:
         """Let a windowed bolt process the window that ends at a time, in microseconds.
 
-        What it emits stands at a position, although inputs behind that have been processed.
+        Its output is placed at a position, although inputs after that have been processed.
         """
         if self._is_ready(at, TickKind.BATCH):
             during = "process_window"
@@ -176,9 +176,10 @@ class Interludes:
         self._last_input = positions.last()
 
     def _is_ready(self, at: Position | None, kind: TickKind) -> bool:
-        """True if there is a component that can be called; it may have raised, and come again after a pause.
+        """True if there is a component that can be called; one that has raised is made again after a pause.
 
-        What has its place in event time cannot wait for that pause, so the component is made anew at once.
+        A call with its place in event time cannot wait for that pause, so the component is made again at
+        once.
         """
         if self._slot.is_gone and at is not None:
             self.restart()

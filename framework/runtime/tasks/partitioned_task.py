@@ -39,11 +39,11 @@ class Partitioning:
     longest_pause_s: float
     """Longest pause in seconds before a source is asked again that had nothing."""
     quota: Quota
-    """Bounds how much all spouts emit together."""
+    """The most tuples that all spouts may emit together."""
     largest_slice: int | None = None
     """As `Task.largest_slice`."""
     cut: SourceCut = field(default_factory=SourceCut)
-    """The cuts of checkpoints and of a suspension."""
+    """The part of the task in cuts: of checkpoints, of reconfigurations and of a suspension."""
 
 
 class PartitionedTask(SourceTask):
@@ -344,8 +344,11 @@ class PartitionedTask(SourceTask):
 
 
 def _last_at(time_us: int) -> Position:
-    """The last position of an event time: behind all rows that others bring at it, which may wait for room,
-    and before the ticks of any later time, which are not to fire yet."""
+    """Return the last position of an event time.
+
+    It lies after all rows that others bring at this time, which may wait for room. It lies before the ticks
+    of any later time, which must not fire yet.
+    """
     return Position(time_us, _WORD, _WORD)
 
 

@@ -1,7 +1,7 @@
 """The thread that acts for a task while its own is away in a callback that blocks.
 
-What was emitted before the callback blocked is not to wait for its return, nor are those who merge this
-task's tuples with others' to wait to hear how far it is. The task's own thread can do neither meanwhile.
+Output from before the callback blocked must not wait for its return. Tasks that merge this task's tuples with
+others' must not wait for its progress either. The task's own thread can do neither meanwhile.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class Puller(ABC):
         """Ask for so many tuples, or for as many as come until the slice is over.
 
         Returns:
-            Whether the spout has none any more.
+            True if the spout has no more tuples.
 
         Raises:
             ComponentError: it raised, and the run ends with it.

@@ -17,17 +17,17 @@ from viper.position import Position
 
 
 class SinkCommits(AgendaClient):
-    """Calls a transactional sink at the start, every so many rows or seconds, and behind all input.
+    """Calls a transactional sink at the start, every so many rows or seconds, and after all input.
 
-    What the sink raises then ends the run, whatever ``viper.on.error`` says: its rows are staged, and no
+    An error of the sink there ends the run, whatever ``viper.on.error`` says: its rows are staged, and no
     other rows can be applied before them.
 
     Args:
         context: the task's.
         slot: holds the sink.
-        restart: makes the component anew, if it has raised.
-        rows: how many staged rows are applied.
-        seconds: after how long they are, if they are fewer.
+        restart: makes the component again, if it has raised.
+        rows: the number of staged rows at which they are applied.
+        seconds: the time after which fewer rows are applied.
     """
 
     def __init__(
@@ -105,11 +105,11 @@ class SinkCommits(AgendaClient):
 
     @property
     def staged(self) -> tuple[int, int, int]:
-        """The length of the staged rows, as `unstage` takes it."""
+        """The last number, and the bytes and rows that are staged after it, as `unstage` takes them."""
         return self._found().staged
 
     def unstage(self, number: int, length: int, rows: int) -> None:
-        """Forget what was staged behind the last commit, as it comes once more."""
+        """Forget the rows that were staged after the last commit, as they come again."""
         self._call("recover", lambda: self._found().unstage(number, length, rows))
         self._note(time.monotonic())
 

@@ -249,11 +249,11 @@ class ComponentSlot:
                 self._context.fail("keeping its state", error)
 
     def own(self, groups: range) -> None:
-        """Have the declared state by key be that of other key groups from now on.
+        """Switch the declared state by key to other key groups.
 
-        To be called between two inputs. `save` has written everything that is handed over and a commit has
-        made it last, before any task was told that it may take these groups; every task that owned one of
-        them has done the same. The component goes on with the handles that it has.
+        To be called between two inputs. `save` has written the groups that are handed over, and a commit has
+        made them last, before any task hears that it may take them. Every task that owned one of them has
+        done so. The component keeps the handles that it has.
 
         Args:
             groups: those that the task owns; none for a task that stands by.

@@ -186,9 +186,9 @@ class SpoutAssigner:
         return self._holdback.forget_ids() if self._holdback is not None else 0
 
     def take(self) -> Emission | None:
-        """The emits of the component since the last time, at its positions; None for nothing.
+        """Return the emits of the component since the last call, at their positions; None for nothing.
 
-        What is held back is left out, and comes later.
+        Tuples that are held back are left out, and come later.
 
         Raises:
             EmitError: event time is missing or goes back.

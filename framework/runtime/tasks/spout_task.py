@@ -176,8 +176,10 @@ class SpoutTask(SourceTask):
         return self._asking.skips and not self._exhausted and self._outcomes.room <= 0
 
     def pass_time(self) -> None:
-        """Let the time of a live source go on while it has nothing to bring; also of one that waits for
-        answers to what others may have placed where it has got to."""
+        """Let the time of a live source pass while it has nothing to bring.
+
+        So does a source that waits for answers to tuples which others may have placed at its present time.
+        """
         if self._leaves_places_out:
             if self._aligned.is_asked:
                 return
@@ -437,7 +439,7 @@ class SpoutTask(SourceTask):
         """Run other tasks, which may need what this one was granted and has not used.
 
         Returns:
-            Whether the spout may go on emitting afterwards.
+            True if the spout may continue to emit afterwards.
         """
         held = self._asking.allowance.give_back()
         self._scheduler.make_room(self)

@@ -1,8 +1,8 @@
-"""Processing of tuples with transactions: gathered, evaluated by whoever comes to it, called back.
+"""Processing of tuples with transactions: gathered, evaluated by any thread, called back.
 
-These are the three steps of TStream (Zhang et al., ICDE 2020, section IV): what a tuple touches is told first
-and postponed, evaluated later, together with that of all others, and what came of it is told to the component
-by a callback. There is no barrier between them.
+These are the three steps of TStream (Zhang et al., ICDE 2020, section IV). First, the accesses of a tuple are
+registered and postponed. Later they are evaluated, together with those of all others. Last, a callback hands
+the component the results. There is no barrier between them.
 """
 
 from __future__ import annotations
@@ -155,13 +155,13 @@ def count_at_once(positions: Positions, first: int, left: int, most: int) -> int
 class Gathering:
     """Calls `process` of a bolt with shared tables.
 
-    Meanwhile it may not emit or answer, as what it will say depends on tables that others may be ahead of;
-    and its declared state stays closed, as it may be changed by callbacks of tuples before this one.
+    Meanwhile it may not emit or answer, as its answer depends on tables whose earlier transactions may not
+    have been evaluated. Its declared state stays closed, as callbacks of earlier tuples may change it.
 
     Args:
         slot: holds the component.
         inbox: makes tuples of rows; the recorder knows by it which one is in process.
-        recorder: takes down what the component wants.
+        recorder: notes the transactions of the component.
     """
 
     def __init__(self, slot: ComponentSlot, inbox: Inbox, recorder: Recorder) -> None:

@@ -31,14 +31,14 @@ class GoneBackError(WorkerError):
     def __init__(self, message: str, pause_s: float) -> None:
         super().__init__(message)
         self.pause_s = pause_s
-        """Seconds until it begins once more."""
+        """Seconds until the run begins again."""
 
 
 class Attempts:
-    """The memory of a run that goes back.
+    """The attempts of a run that goes back to its last checkpoint when a worker process dies.
 
     Args:
-        settings: limits how often it does (``viper.worker.restart.tries``).
+        settings: limit the number of attempts (``viper.worker.restart.tries``).
         gives_up_nothing: whether it goes back for every process whose death loses anything, as a run does
             that is to be resumed; otherwise for those in which values live.
     """
@@ -61,7 +61,7 @@ class Attempts:
         """Of all attempts that are over."""
 
     def begin(self, now_s: float) -> None:
-        """The processes of an attempt begin to run.
+        """Note that the processes of an attempt begin to run.
 
         Args:
             now_s: monotonic time in seconds.
@@ -70,18 +70,18 @@ class Attempts:
             self.began_s = now_s
 
     def go_back(self) -> float | None:
-        """Take one attempt more; returns the pause before it in seconds, None if there may be none."""
+        """Take one more attempt; return the pause before it in seconds, or None if none is left."""
         return self._budget.take(time.monotonic())
 
     def written(self) -> None:
-        """A checkpoint exists: from now on deaths bring the run no further back."""
+        """Note that a checkpoint exists: from now on deaths bring the run no further back."""
         self._budget = RestartBudget(self._tries, self._window_s)
 
     def end(self, incidents: Iterable[Incident], checkpoints: CheckpointStatistics) -> None:
-        """An attempt is over, and another one begins at a checkpoint.
+        """Note that an attempt is over, and that another one begins at a checkpoint.
 
         Args:
-            incidents: its deaths; what was lost with them is processed once more.
+            incidents: its deaths; tuples that were lost with them are processed again.
             checkpoints: those of all attempts so far.
         """
         self.went_back += 1
@@ -90,7 +90,7 @@ class Attempts:
 
 
 def living_processes(plan: Plan) -> Iterator[int]:
-    """The worker processes in which values live, by their index in the plan's placement."""
+    """Yield the index of each worker process that holds values of state which last at checkpoints only."""
     components = {
         name
         for name, traits in plan.traits.items()
@@ -103,7 +103,7 @@ def living_processes(plan: Plan) -> Iterator[int]:
 
 
 def quota_left(plan: Plan, network: Network) -> int | None:
-    """The number of tuples that the spouts of an ended attempt may still emit; None for any number."""
+    """Return the number of tuples that the spouts may still emit after an attempt; None for any number."""
     for process in range(len(plan.placement.processes)):
         network.quota_of(process).bury()
     return network.quota.left

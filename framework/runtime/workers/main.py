@@ -130,7 +130,7 @@ class _Line:
         self.closing = threading.Event()
         """Set when the parent asks for the components to be closed."""
         self.close = Close()
-        """The request of the parent for it."""
+        """The parent's last request to close the components."""
         self._dump: Callable[[], None] = lambda: None
         self._stacks: Callable[[], Stacks] = lambda: Stacks(())
         threading.Thread(target=self._listen, name="viper-parent", daemon=True).start()
@@ -145,15 +145,15 @@ class _Line:
             os._exit(ORPHANED)  # nobody reads it any more
 
     def on_dump(self, log: Callable[[], None], tell: Callable[[], Stacks]) -> None:
-        """Say what is called when the parent asks where all tasks are, to be logged or to be told."""
+        """Set the functions that log, or return, the stacks of all tasks when the parent asks for them."""
         self._dump, self._stacks = log, tell
 
     def place(self) -> TakePlace:
-        """Wait until the parent has a place to be taken."""
+        """Wait until the parent assigns this process a place in the run."""
         return self._places.get()
 
     def may_begin(self) -> bool:
-        """Wait until the parent asks for the run; False if it will not."""
+        """Wait until the parent starts the run; False if it will not."""
         return self._begins.get()
 
     def _listen(self) -> None:

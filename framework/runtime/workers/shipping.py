@@ -43,7 +43,7 @@ class Job:
     settings: Settings
     network: NetworkMap
     state: StateMap | None
-    """The place of declared state; None where no component declares any."""
+    """The offsets of declared state in shared memory; None where no component declares any."""
     process: int
     """Its index in the plan's placement; `NO_PLACE` where it stands by."""
     attempt: int
@@ -54,12 +54,12 @@ class Job:
     checkpoints: Path | None
     """Their folder; None where none are made."""
     levels: Mapping[str, int]
-    """Of the loggers, by name."""
+    """The levels of loggers, by name."""
     limits: Limits | None
-    """From which on the log counts records that repeat; None for never."""
+    """The limits from which on the log counts repeated records; None for no limits."""
     environment: Mapping[str, str]
     code: Codes = field(default_factory=dict)
-    """The objects of the packing process by the names that are found in this one."""
+    """The code of the packing process, by the names under which this process finds its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +74,11 @@ class PackedPlan:
     main: Mapping[str, Any] = field(default_factory=dict)
     """The parts of the main module that went with it, by the name there."""
     code: Codes = field(default_factory=dict)
-    """The objects that each process has to find by the names."""
+    """The code that each process has to find under these names."""
 
 
 def pack_plan(plan: Plan, settings: Settings) -> PackedPlan:
-    """The message to every process of a run.
+    """Pack the message to every process of a run.
 
     Code goes by its name if each process finds it there, as in a module or a script, and else by value.
 

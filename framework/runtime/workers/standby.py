@@ -1,4 +1,4 @@
-"""The processes that stand by to take the place of worker processes that die, as the leader sees them.
+"""The standby processes, which replace worker processes that die, as the leader sees them.
 
 One that stands by has imported what the components need, and has the memory of the run attached. It is
 blocked in a read until it gets a place, so it costs memory and no time. Components are made only then.
@@ -24,11 +24,11 @@ Started = tuple[BaseProcess, Connection]
 
 
 class StandbyPool:
-    """Keeps so many processes standing by.
+    """A pool of standby processes, which starts new ones as they are taken.
 
     Args:
-        size: how many.
-        start: starts one.
+        size: the number of standby processes.
+        start: starts a process.
     """
 
     def __init__(self, size: int, start: Callable[[], Started]) -> None:
@@ -37,13 +37,13 @@ class StandbyPool:
         self._processes: dict[Connection, BaseProcess] = {}
         """All that have been started and have no place yet, in order."""
         self._ready: set[Connection] = set()
-        """The processes that stand by."""
+        """The processes that are ready."""
         self._failed = 0
-        """The number in a row that have not come to stand by."""
+        """The number of processes in a row that have failed before they were ready."""
 
     @property
     def connections(self) -> Sequence[Connection]:
-        """The object to wait for; `hear` reads it."""
+        """The pipes to wait for; `hear` reads them."""
         return list(self._processes)
 
     def fill(self) -> None:

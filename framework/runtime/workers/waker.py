@@ -1,4 +1,4 @@
-"""Wakes a thread that waits for messages on pipes."""
+"""A waker for a thread that waits for messages on pipes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import socket
 
 
 class Waker:
-    """Something to wait for beside pipes, which becomes readable when somebody has called `wake`."""
+    """A socket to wait for beside pipes, which becomes readable when somebody has called `wake`."""
 
     def __init__(self) -> None:
         self._read, self._write = socket.socketpair()
@@ -16,7 +16,7 @@ class Waker:
 
     @property
     def descriptor(self) -> int:
-        """The object to wait for."""
+        """The file descriptor to wait for; readable after a call of `wake`."""
         return self._read.fileno()
 
     def wake(self) -> None:
@@ -25,7 +25,7 @@ class Waker:
             self._write.send(b"!")
 
     def clear(self) -> None:
-        """Forget the calls so far; to be called before the waiting thread looks what was meant."""
+        """Forget the calls so far; to be called before the waiting thread finds out why it was woken."""
         with contextlib.suppress(BlockingIOError):
             while self._read.recv(4096):
                 pass

@@ -1,13 +1,11 @@
-"""Declared state while a run goes on: the memory that all its tasks share, and each task's part of it.
+"""Declared state during a run: the memory that all its tasks share, and each task's part of it.
 
-============  ===================================================================================
-memory        the arena of a run's state, made by its leading process and attached by its workers
-snapshot      what one task remembers at the cut of a checkpoint, written while the task goes on
-shared        the tables that transactions share, and the logs of these
-table_images  likewise, of shared tables that a task keeps
-saving        from a checkpoint back into another run, and into one from tasks that have ended
-task_state    the part of a task: bound to its component, and committed behind each slice
-============  ===================================================================================
+- `memory`: the arena of a run's state, made by its leading process and attached by its workers
+- `snapshot`: the state of one task at the cut of a checkpoint, written while the task continues
+- `shared`: the tables that transactions share, and their logs
+- `table_images`: the same for shared tables that a task keeps
+- `saving`: the way from a checkpoint into another run, and into a checkpoint from tasks that have ended
+- `task_state`: the part of a task: bound to its component, and committed after each slice
 """
 
 from framework.runtime.durability.state.memory import StateMap, StateMemory

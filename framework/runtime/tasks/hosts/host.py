@@ -154,7 +154,8 @@ class Host:
             self.component.init_state(self.component.key_values)
 
     def take_distances(self) -> array[int] | None:
-        """The numbers of a join's outputs of its last call; None where they are counted, or that was told."""
+        """Return and forget the distances of a join's last outputs (`JoinBolt`); None where outputs are
+        counted."""
         told: array[int] | None = self.component._take_distances()
         return told
 
@@ -166,7 +167,7 @@ class Host:
     def _overrides(self, *names: str) -> bool:
         """True if it is a bolt whose class defines any of these methods itself.
 
-        What lies between the base class and it is the library's, such as `BatchingBolt`.
+        Methods that the library defines in between, as `BatchingBolt` does, do not count.
         """
         library = self._base_bolt.__module__.partition(".")[0]
         own = (name for name in names if owner_of(self.cls, name).partition(".")[0] != library)
