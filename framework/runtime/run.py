@@ -89,15 +89,15 @@ class Run:
     Args:
         plan: to be run.
         settings: the configuration it was planned with.
-        options: all else that it is told.
+        options: all other options of the run.
         stop: asks for a drain from outside.
         on_progress: called about ten times a second from a thread of its own, from when components are made,
             and once at the end from the thread of `execute`. An exception in it ends the run.
 
     Raises:
-        CheckpointError: no checkpoint can be made of this topology, or while it replays a recording; or acks
-            are to wait for checkpoints, or values to live in their process until one, and there is no folder
-            for them; or the run cannot be resumed in this way.
+        CheckpointError: no checkpoint can be made of this topology, or while it replays a recording. Or the
+            run needs a folder for checkpoints and has none: acks wait for checkpoints, or values live in
+            their process until one. Or the run cannot be resumed in this way.
     """
 
     def __init__(
@@ -299,10 +299,10 @@ class Run:
         log.warning("the run has gone back to %s", self._start or "its beginning")
 
     def _let_go(self) -> None:
-        """Let go of all that the run, or an attempt of it, was done with: its threads have ended.
+        """Release all that the run, or an attempt of it, no longer needs: its threads have ended.
 
-        What refers to each other is taken apart, so that the memory is given back here and now. What is told
-        of the run stays: its report, and what it is.
+        Objects that refer to each other are taken apart, so that the memory is given back at once. The report
+        of the run stays, and so does its description.
         """
         if self._workers is not None:
             self._workers.let_go()
@@ -473,7 +473,7 @@ class Run:
     def _lead(self, workers: WorkerGroup) -> None:
         """Take the workers through their phases.
 
-        Where something fails, what the components' `close` raises on top of that is noted beside it.
+        If a phase fails, errors of the components' `close` on top of that become notes of the first error.
         """
         try:
             workers.prepare()

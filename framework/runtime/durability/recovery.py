@@ -1,9 +1,9 @@
-"""Recovery without a difference: what a killed worker process had not committed is done once more.
+"""Recovery without a difference: uncommitted work of a killed worker process is done again.
 
-Every task keeps a page in shared memory: how far it has come in its inputs and outputs, whose turn it is in
-each grouping, how far its clock and its ticks are. All of it changes at a commit, behind a slice of whose
-outputs none waits any more, or not at all. A successor begins there, repeats the slice that was cut off, and
-leaves out what its consumers have already.
+Every task keeps a page in shared memory with its progress in its inputs and outputs, the turns of its
+groupings, its clock and its ticks. All of it changes at a commit, after a slice whose outputs have all been
+handed over, or not at all. A successor begins there, repeats the slice that was cut off, and leaves out the
+outputs that its consumers have already.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from viper.state import KeyedTable, Writer
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """What a task was processing when its process died."""
+    """The input that a task was processing when its process died."""
 
     task: TaskSpec
     count: int
@@ -43,7 +43,7 @@ class Suspect:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """What the successor of a task does once more."""
+    """The work of a task that its successor has to repeat."""
 
     taken: int
     """Tuples that the task had taken and not committed: the input of the slice that was cut off."""
@@ -88,9 +88,10 @@ class RecoveryMemory:
         return cls(plan, memory, gates) if memory is not None and is_exact(plan, settings) else None
 
     def commits(self, task: TaskSpec, state: TaskState | None) -> Commits:
-        """What a task commits by, in the process that runs it; what a dead process had begun is taken back.
+        """Open the commits of a task in the process that runs it, and take back uncommitted work of a dead
+        one.
 
-        Its sources leave out from now on what their readers have already.
+        Its sources leave out from now on the tuples that their readers have already.
 
         Args:
             task: the task.
@@ -109,12 +110,12 @@ class RecoveryMemory:
         return commits
 
     def rewind(self, task: int) -> Repeat:
-        """After the death of a task's process: go back to the last commit, and have its input come again.
+        """Go back to a task's last commit after the death of its process, and have its input come again.
 
         The rings that it has fed have been recovered.
 
         Returns:
-            What its successor repeats.
+            The work that its successor repeats.
         """
         spec = self._tasks[task]
         self._memory.writer(spec).close()
@@ -128,9 +129,9 @@ class RecoveryMemory:
         return Repeat(taken, sum(ahead))
 
     def suspects(self, tasks: Iterable[int]) -> list[Suspect]:
-        """After a death that brought tasks no further: what each of them was processing, if anything.
+        """Return the input that each task was processing at a death without progress since the death before.
 
-        Where it was several tuples, the successor will take these one by one.
+        If it was several tuples, the successor will take these one by one.
         """
         found = [self._suspect(task) for task in tasks]
         return [suspect for suspect in found if suspect.count]
@@ -161,7 +162,7 @@ class RecoveryMemory:
         writer.close()
 
     def committed(self, task: int) -> int:
-        """How often a task has committed."""
+        """Return the number of commits of a task."""
         return self._memory.page(self._tasks[task]).commits
 
     def _read_by(self, task: int) -> Iterator[tuple[int, ScaleGate, int]]:
@@ -185,13 +186,14 @@ _BEGUN: Final = "begun"
 
 
 class Noted(Protocol):
-    """A part of a task that goes on in another process where it was at the last commit."""
+    """A part of a task that resumes in another process from its last commit."""
 
     def save(self) -> Any:
-        """What a successor must know; it can be pickled, and is the same where nothing has changed."""
+        """Return the data that a successor needs; it can be pickled, and is equal where nothing has
+        changed."""
 
     def restore(self, noted: Any) -> None:
-        """Go on from what was noted."""
+        """Resume from the noted data."""
 
 
 class Commits:
@@ -210,7 +212,7 @@ class Commits:
         self._notes = notes
         self._reader = reader
         self._singly = page.singly if reader is not None else 0
-        """How many tuples are still taken one by one, as a process has died among them."""
+        """The number of tuples that are still taken one by one, as a process has died among them."""
         self._parts: dict[str, Noted] = {}
         self._ahead: list[Callable[[], None]] = []
         self._behind: list[Callable[[], None]] = []
@@ -233,7 +235,7 @@ class Commits:
 
     @property
     def left(self) -> int:
-        """How many tuples the process before this one has emitted, and this one has not as yet."""
+        """The number of tuples that the process before this one has emitted, and this one has not yet."""
         return self._page.left
 
     def tell_left_out(self, call: Callable[[Positions, int, int], None]) -> None:

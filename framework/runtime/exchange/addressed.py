@@ -22,9 +22,9 @@ _NO_KEYS = Address((), (), None)
 class AddressedEdge(Edge):
     """Sends each tuple to the tasks that own one of its keys, or to all of them with its keys.
 
-    Keys that are sent follow the tuple's own values as an `Address`. Where each key has a copy, those for one
-    task travel as one row, which has the copies in the place of the keys, and no other values: so all of them
-    stand at the position of the tuple, as one input.
+    Keys that are sent follow the tuple's own values as an `Address`. If each key has a copy, the copies for
+    one task travel as one row, which has the copies in the place of the keys, and no other values. So all of
+    them have the position of the tuple, as one input.
     """
 
     copies = True

@@ -36,8 +36,11 @@ class Taken(NamedTuple):
     stamps: dict[int, int]
     """Event times in microseconds, by index of the row, for emits that gave one."""
     notes: Sequence[tuple[int, Any]]
-    """Notes by index of the row: for a spout the id that the row was emitted with; for a bolt the tree that
-    the row belongs to, where that is not the tree of the tuple in process."""
+    """Notes by index of the row.
+
+    For a spout: the id that the row was emitted with. For a bolt: the tree of the row, if it is not the tree
+    of the tuple in process.
+    """
     named: Mapping[int, Sequence[int]]
     """By port, for direct streams: the task that was named for each of their rows."""
     size: int
@@ -217,7 +220,7 @@ class EmitBuffer:
     def take(self) -> Taken:
         """Take rows or columns out of the buffer, and wake the threads that wait for room.
 
-        Whether there is more is to be seen by `has_more`.
+        `has_more` says whether there is more.
         """
         with self.guard:
             if self.segments:

@@ -19,11 +19,12 @@ from viper.position import Positions
 from viper.source import Source
 
 STORE_SHARE = 8
-"""Columns take at most this part of what a channel to another process has room for.
+"""The columns of a jumbo tuple take at most one part in so many of the room of a channel to another process.
 
-A filter of records of 10 numbers makes 16.3 million of them a second then, and 11.4 with a quarter. Within a
-process there is no such limit: with as many bytes as here it would make 17.6 million instead of 31, and 0.6
-instead of 2.7 of records of 100 numbers, as each batch costs something for each of its columns.
+With an eighth, a filter of records of 10 numbers makes 16.3 million of them a second; with a quarter, 11.4.
+Within a process there is no such limit. With as few bytes as here, it would make 17.6 million instead of 31.
+Of records of 100 numbers it would make 0.6 million instead of 2.7, as each batch costs something for each of
+its columns.
 """
 MAX_WAITING = 1_000_000
 """Most tuples that may wait on one way through a cycle."""
@@ -36,7 +37,7 @@ Outlet: TypeAlias = Source | Link
 class Destination:
     """Gathers tuples for one consuming task, or for several that get all of them, as jumbo tuples.
 
-    Tuples come in the order of their positions. Those that the gates have no room for wait here, and the
+    Tuples come in the order of their positions. Tuples that the gates have no room for wait here, and the
     producing task is not run until they have gone.
     """
 
@@ -109,7 +110,7 @@ class Destination:
         """Hand over the tuples that wait.
 
         Returns:
-            Whether there was room for all of them.
+            True if there was room for all of them.
 
         Raises:
             EmitError: a single tuple takes more bytes than a channel to another process has.

@@ -233,8 +233,8 @@ class ChosenEdge(Edge):
     def choose(self, payload: Payload) -> Refused:
         """As in the base class.
 
-        It is for no tuple for which a task was chosen that is none of the consumer's, or several although the
-        grouping makes no copies, or for which the grouping raised.
+        It refuses each tuple for which a chosen task is none of the consumer's, several tasks were chosen
+        although the grouping makes no copies, or the grouping raised.
         """
         refused: Refused = {}
         self._chosen = []

@@ -80,10 +80,12 @@ class BoltInput:
         """True if its only producer is run by the same thread, and in no worker process."""
         self.feedback = tuple(Inlet(back, (source,), shares, whole, own=own) for back, source in feedback)
         self.outlook: Callable[[], tuple[bool, Position, int]]
-        """The progress of the input, in one call: could a tuple be processed now; the position before which
-        no tuple will come any more, except through a cycle; and the event time in microseconds up to which
-        producers go by what they have said, although positions lie behind it: `UNTOLD` while one has not
-        said so."""
+        """Returns the progress of the input in one call.
+
+        First: could a tuple be processed now? Second, the position before which no tuple will come any more,
+        except through a cycle. Third, the event time in microseconds up to which producers go by what they
+        have promised, although positions lie after it: `UNTOLD` while one has not promised so.
+        """
         self.outlook = partial(_outlook_on_all, reader, self.feedback) if feedback else reader.outlook
         inlets = (self.channel, *self.feedback)
         streams = [s for inlet in inlets for source in inlet.sources for s in source.streams.values()]

@@ -1,9 +1,9 @@
 """Pieces of the input of a bolt's task: rows that follow one another, with the streams that they came on.
 
-Where the tuples of a stretch of a jumbo tuple follow one another, they are a piece, which refers to the jumbo
-tuple's rows. Where sources interleave so finely that such stretches are short, all their rows are put in
-order in one piece, and each row has the index of its stream: an object for every few tuples would cost more
-than the tuples. Whoever reads pieces need not know which kind they are.
+If the tuples of a stretch of a jumbo tuple follow one another, they are a piece, which refers to the jumbo
+tuple's rows. If sources interleave so finely that such stretches are short, all their rows are put in order
+in one piece, and each row has the index of its stream: an object for every few tuples would cost more than
+the tuples. Whoever reads pieces need not know which kind they are.
 """
 
 from __future__ import annotations

@@ -46,8 +46,8 @@ class _Delivered:
 class SortedInPython:
     """Stands in the place of the reading end of a gate, for one thread.
 
-    What arrives is queued and sorted tuple by tuple, as a bolt would do it that a user has written. The rows
-    of each producing task come as one run.
+    It queues and sorts arriving tuples one by one, as a user's own bolt would do. The rows of each producing
+    task come as one run.
 
     Args:
         readers: one for each producing task, of which there are several.
@@ -216,8 +216,8 @@ class MergeSort:
     """Passes a tuple on once no source can bring one any more that belongs before it.
 
     It keeps a queue for each source, and a heap of their first tuples. While all sources have a tuple in
-    their queues, the first one of the heap goes; a source whose queue is empty holds the others back until it
-    brings one, or has promised that what it brings lies behind.
+    their queues, the first one of the heap goes. A source whose queue is empty holds the others back until it
+    brings a tuple, or has promised to bring only later ones.
 
     Args:
         sources: how many there are; their numbers break ties.

@@ -1,8 +1,8 @@
 """Makes what arrives of a value that is emitted: the value itself if it is immutable, else a copy.
 
-What arrives is the same whether the consumer is in this process or in another one: a mutable value is copied
-through pickle as it is emitted, and the emit of a value that could not reach another process is refused. A
-topology may also ask for values as they arrive on a Storm cluster, where they travel as JSON. Scalars of
+A consumer gets the same whether it is in this process or in another one. A mutable value is copied through
+pickle as it is emitted. The emit of a value that could not reach another process is refused. A topology may
+also ask for values as they arrive on a Storm cluster, where they travel as JSON. Scalars of
 NumPy and pandas are no values of a stream: Python's number, text or time arrives (`viper.scalars`).
 """
 

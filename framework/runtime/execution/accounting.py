@@ -120,9 +120,9 @@ class CpuTimes:
         """CPU seconds since `begin` up to the last reading; from any thread."""
         self._clock_ns = clock_ns
         self._read_ns = clock_ns()
-        """What the clock has told last."""
+        """The last reading of the clock."""
         self._read_at_s = 0.0
-        """When, as monotonic time in seconds."""
+        """The monotonic time of that reading, in seconds."""
         self._window: dict[Task, float] = {}
         """The tasks that had turns since then, with their seconds; all others are the executor's own."""
         self.thread: ThreadClock | None = None
@@ -196,7 +196,7 @@ class ThreadClock:
         self._clock: int | None = time.pthread_getcpuclockid(threading.get_ident())
         self._schedule = schedule or Path(f"/proc/self/task/{threading.get_native_id()}/schedstat")
         self._before_s = self._told_s()
-        """What had been told before: the thread may have loaded the topology."""
+        """The seconds of delay before: the thread may have loaded the topology."""
 
     def stop(self) -> None:
         """The thread may end, and another one may get its name."""
@@ -220,13 +220,13 @@ class ThreadClock:
 
 
 class WaitedTimes:
-    """Adds up, from look to look, for how long each task was in its turns and did not compute.
+    """Adds up for how long each task was in its turns and did not compute.
 
     That is the time of its turns without their CPU time. A thread that is ready while others have the
-    processor does not wait, and neither does one that wants Python's lock: this time is divided among the
-    tasks, and is not theirs. Other threads of the process may have had the lock for as long as they computed,
-    so a bolt does not wait then, as it might be computing. A source may be named for what holds a run only if
-    it is sure to compute, so its time counts as waiting.
+    processor does not wait, and neither does one that wants Python's lock. This delay is divided among the
+    tasks, and does not count as their waiting. Other threads of the process may have had the lock for as long
+    as they computed, so a bolt does not wait then, as it might be computing. A source may be named for what
+    holds a run only if it is sure to compute, so its time counts as waiting.
 
     Args:
         delayed_s: tells for how many seconds the thread was ready without a processor.

@@ -70,7 +70,7 @@ class Executor:
         """Turns that found a runnable task."""
         self._cpu = CpuTimes()
         self.busy = BusyTimes(self.tasks, self._cpu)
-        """How long it has worked for each of its tasks."""
+        """The time that it has worked for each of its tasks."""
         self.rests = Rests(rules.idle, self.busy)
         """Turns that found none, after which the executor waited."""
         self._held_up_by = ""
@@ -225,7 +225,8 @@ class Executor:
         return count
 
     def instead_of_a_callback(self, task: Task) -> str:
-        """What a task of its does that is in no callback right now, in words; from any thread."""
+        """Describe in words what one of its tasks that is in no callback waits for; any thread may call
+        it."""
         current = self.current
         if task.is_finished:
             return "has ended"
@@ -442,7 +443,7 @@ class Cycles:
         self._heads = tuple(bolt for bolt in bolts if bolt.is_cyclic)
         self._bolts = tuple(bolts)
         self.exist = bool(self._heads)
-        """Whether there are any."""
+        """True if there are any."""
         self._went_round = False
         """True if heartbeats were sent round since a task last ran."""
 
@@ -462,7 +463,7 @@ class Cycles:
             rests: whether time passes by itself if this has no effect, as some spout has not ended.
 
         Returns:
-            Whether there was a head to advance or to end.
+            True if there was a head to advance or to end.
         """
         waiting = [h for h in self._heads if h.progress >= Progress.QUIET and not h.is_finished]
         if waiting and any(bolt.is_blocked or bolt.waits_with_input for bolt in self._bolts):

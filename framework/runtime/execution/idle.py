@@ -26,7 +26,7 @@ class IdleStrategy:
         """Note that the executor looks for runnable tasks now.
 
         Returns:
-            Whether other executors may have made tasks runnable since the last look.
+            True if other executors may have made tasks runnable since the last look.
         """
         return False
 
@@ -124,9 +124,9 @@ class Rests:
 
     def __init__(self, idle: IdleStrategy, busy: BusyTimes) -> None:
         self.count = 0
-        """How many there were."""
+        """The number of rests so far."""
         self.seconds = 0.0
-        """How long they were, all together."""
+        """Their duration, all together."""
         self._idle = idle
         self._busy = busy
 

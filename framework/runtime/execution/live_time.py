@@ -2,8 +2,8 @@
 
 The time of a live source goes by the wall clock, and passes although the source is silent. Nobody needs to
 hear of it unless a bolt has input that waits for it, or a window that has ended by now. So the executor of
-that bolt asks, and only then are heartbeats sent. Before that, each executor sent them up to 20 times a
-second, every bolt behind it ran for each, and a topology in which nothing happened took 3 to 6 % of a core.
+that bolt asks, and only then are heartbeats sent. Each executor once sent them up to 20 times a second, and
+every bolt behind it ran for each. A topology in which nothing happened then took 3 to 6 % of a core.
 
 The time of a paced replay makes ticks due, and a spout that waits for acks passes the time at which it would
 emit again. Both send heartbeats by themselves, ever less often while nothing moves.
@@ -112,7 +112,7 @@ class LiveTime:
             now_s: monotonic time in seconds.
 
         Returns:
-            Whether it has done so, and tasks may be runnable.
+            True if it has done so, and tasks may be runnable.
         """
         if self._requests is None or now_s < self._again_at_s:
             return False

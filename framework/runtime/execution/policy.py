@@ -100,8 +100,11 @@ LONGEST_WAIT_S = 1.0
 """Longest time in seconds that an idle executor waits. Whatever it waits for wakes it, but for a process that
 dies just after it has done something, and before it could say so."""
 LOOK_PERIOD_S = 0.1
-"""The same while it waits for what nobody wakes it for: the end of a drain, of a cycle, or of the quota,
-which spouts of other executors may use up; and while spouts pass time that nobody asks for."""
+"""The same while it waits for events that nobody wakes it for.
+
+Such events are the end of a drain, of a cycle, and of the quota, which spouts of other executors may use up.
+It also holds while spouts pass time that nobody asks for.
+"""
 
 
 @dataclass(frozen=True, slots=True)

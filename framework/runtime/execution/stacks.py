@@ -97,7 +97,7 @@ def is_in_users_code(innermost: FrameType | None, callers: str) -> bool:
 def _is_of_the_runtime(frame: FrameType) -> bool:
     """True if a frame belongs to the framework, but not to the components' base classes.
 
-    Those only call the user's code.
+    Frames of the base classes only call the user's code.
     """
     return is_ours(frame) and not frame.f_code.co_filename.startswith(_COMPONENTS)
 

@@ -134,7 +134,7 @@ class Watch:
             log.warning("no task is in a callback: %s", told or "none is made yet", extra=_NEVER_COUNTED)
 
     def stacks(self) -> Stacks:
-        """Where all tasks are; from any thread."""
+        """Return the stacks of all tasks; any thread may call it."""
         process = os.getpid()
         found, others = self._found()
         return Stacks(

@@ -40,8 +40,10 @@ def commanded(
     workers: Callable[[], TellsStacks | None],
     shown: Shown,
 ) -> Iterator[None]:
-    """For as long as the block runs, other processes may end, drain, suspend and scale the run, look at it,
-    and ask where its tasks are; by the folder of its checkpoints as well as by the other one.
+    """Let other processes command and inspect the run while the block runs.
+
+    They may end, drain, suspend and scale it, read its figures, and ask for the stacks of its tasks. They
+    find it by the folder of its checkpoints as well as by the other folder.
 
     Args:
         stop: drains the run.

@@ -16,10 +16,10 @@ LAST_LOOK_S = 1.0
 
 
 class Observer:
-    """Calls something again and again while a run goes on.
+    """Calls a function again and again during a run.
 
-    What is called reads what other threads are writing, and takes no lock that they would have to wait for.
-    That is safe for all that a run lets it read:
+    The function reads data that other threads are writing, and takes no lock that they would have to wait
+    for. That is safe for all that a run lets it read:
 
     - Counters are integers, and one thread each counts them up. Python replaces such an attribute as a whole,
       so a reader sees the old value or the new one. Two counters may be of different moments.

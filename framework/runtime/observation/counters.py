@@ -17,8 +17,10 @@ class StreamCounters:
     tuples: int = 0
     """Tuples emitted."""
     sent: dict[int, int] = field(default_factory=dict)
-    """By id of a receiving task what it was sent of them, where it gets other streams from this task, too.
-    Where it does not, its channel counts them."""
+    """The tuples sent, by id of the receiving task, for tasks that get several streams from this one.
+
+    For all others, the channel counts them.
+    """
 
     def emitted(self, count: int) -> None:
         """Count so many tuples."""
@@ -118,8 +120,11 @@ class TaskCounters:
     reasons: dict[str, int] = field(default_factory=dict)
     """For a spout: the number of tracked tuples that have failed, by the reason in words."""
     places: dict[int, tuple[int, int]] = field(default_factory=dict)
-    """For a partitioned spout that has ended: how far each partition was brought, as time of the last row
-    in microseconds and number of rows of that time; a time of 2**63 - 1 for all of it."""
+    """The progress of each partition of a partitioned spout that has ended.
+
+    It is the time of the last row in microseconds, and the number of rows of that time; a time of 2**63 - 1
+    stands for the whole partition.
+    """
     metrics: dict[str, Any] = field(default_factory=dict)
     """Last value of each metric that the component reported."""
     costs: CostCounters = field(default_factory=CostCounters, compare=False)

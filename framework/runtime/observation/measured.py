@@ -1,8 +1,8 @@
 """The measurements of each task of a run, which a model of the costs of plans is fitted to.
 
-Counts go on where a worker process was restarted; what had not been told yet when a process died is missing
-from CPU times and turns, which is a tenth of a second at most while tuples move. A run that goes back counts
-anew. Everything is since the beginning.
+Counts continue after a restart of a worker process. CPU times and turns that a process had not reported when
+it died are missing: a tenth of a second at most while tuples move. A run that goes back counts from 0 again.
+Everything is since the beginning.
 """
 
 from __future__ import annotations
@@ -19,8 +19,11 @@ class MeasuredInput:
     """The other one, ``component:task id``, as everywhere here."""
     tuples: int
     streams: Mapping[str, int]
-    """The same by stream; empty where it comes from a merge bolt. Where several streams go from one task to
-    the other, their producer counts them, so that after its death they are known by approximation."""
+    """The same by stream; empty where it comes from a merge bolt.
+
+    If several streams go from one task to the other, their producer counts them, so that after its death they
+    are known by approximation.
+    """
     runs: int
     """Stretches of one jumbo tuple that they were taken in: a run ends where the merge goes on with another
     source or another jumbo tuple, and where a take ends."""

@@ -200,11 +200,12 @@ class Bottleneck:
 
 
 def bottleneck(snapshot: RunSnapshot, rates: Mapping[str, ComponentRates]) -> Bottleneck | None:
-    """The component that a run has to wait for; None if there is none.
+    """Return the component that a run has to wait for; None if there is none.
 
-    A spout that waits for its data is none, however long it does: its capacity is what it computes. Where no
-    capacity is near 1, and a spout is blocked nearly all the time, it is the bolt with the largest capacity,
-    if its input is full, it is hardly blocked, and it is in its code for half of the time at least.
+    A spout that waits for its data is none, however long it waits: its capacity counts only its computing. If
+    no capacity is near 1, and a spout is blocked nearly all the time, it is the bolt with the largest
+    capacity. That bolt's input must be full, it must hardly be blocked, and it must be in its code for half
+    of the time.
 
     Args:
         snapshot: of the run.

@@ -23,8 +23,11 @@ class TaskSnapshot:
     worker: int = 1
     """The number of its worker."""
     times: Counts = ()
-    """The times of its tuples: of a bolt from when it has taken one from its input until what it emitted for
-    that is handed on, of a spout from when it has emitted a tracked one until that is acked."""
+    """The processing times of its tuples.
+
+    For a bolt, from taking a tuple from its input until the outputs for it are handed on. For a spout, from
+    emitting a tracked tuple until its ack.
+    """
     waited_s: float = 0.0
     """Seconds of its turns in which it did not compute: its code slept, or waited for others."""
 

@@ -119,8 +119,10 @@ class ExecutorStatistics:
     rested_s: float
     """Seconds that it has rested in all."""
     cpu_s: float
-    """CPU seconds that its thread has used since its tasks began to run, up to its last look at the clock:
-    those of the tasks' turns (`RunStatistics.tasks`), of rests, and of looking for who is next."""
+    """CPU seconds that its thread has used since its tasks began to run, up to its last reading of the clock.
+
+    They cover the tasks' turns (`RunStatistics.tasks`), rests, and the choice of the next task.
+    """
     callback: LongCallback | None = None
     """The callback that it is in, if that has been running for a second or longer."""
     times: Sequence[Counts] = ()

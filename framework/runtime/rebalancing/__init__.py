@@ -1,4 +1,4 @@
-"""Moves bolts of a run from worker to worker, so that it goes faster.
+"""Moves bolts of a run from worker to worker, so that it becomes faster.
 
 - `movable`: the bolts that may be moved, and the workers that may run them
 - `history`: measurements between two moments of a run, and of the deployments that it has had

@@ -13,13 +13,16 @@ from framework.optimizer.profiling import Sample, fit, sample_of, summed
 from framework.runtime.observation import MeasuredTask
 
 MOST_WINDOWS: Final = 12
-"""Of each deployment; older ones are forgotten, so that costs may change with what the input brings."""
+"""The most windows of each deployment; older ones are dropped, so that costs may change with the input."""
 MOST_DEPLOYMENTS: Final = 16
 Key = tuple[tuple[str, tuple[int, ...]], ...]
 FIRST_ENCODE_NS: Final = 150.0
 FIRST_DECODE_NS: Final = 250.0
-"""What a tuple is taken to cost on its way to another process where none has gone that way: between a word's,
-which goes with many others, and a line's, as `viper profile` finds them for a word count."""
+"""The assumed cost of a tuple on its way to another process before any was measured.
+
+It lies between that of a word, which travels with many others, and that of a line, as `viper profile`
+measures them for a word count.
+"""
 
 
 def first_guess(shape: Shape) -> Profile:
@@ -57,7 +60,7 @@ class History:
             del self._windows[next(iter(self._windows))]
 
     def forget(self, deployment: Deployment) -> None:
-        """Measure a deployment anew."""
+        """Forget the windows of a deployment, to measure it again."""
         self._windows.pop(deployment.key(), None)
 
     def of(self, deployment: Deployment) -> Sequence[Sample]:
@@ -65,9 +68,9 @@ class History:
         return tuple(self._windows.get(deployment.key(), ()))
 
     def profile(self, now: Deployment) -> Profile:
-        """What fits the windows of a deployment, and where these tell nothing, those of the others.
+        """Return a profile that fits the windows of a deployment, with gaps filled from those of all others.
 
-        So what was measured before the input has changed counts for nothing that is seen now.
+        So measurements from before a change of the input do not outweigh those of now.
 
         Raises:
             ValueError: there is none.
@@ -87,7 +90,7 @@ class History:
             self._factors[deployment.key()] = statistics.median(map(rate_of, windows)) / predicted
 
     def factor(self, deployment: Deployment) -> float | None:
-        """What `settle` has kept; None for a deployment that the run has not had."""
+        """Return the factor that `settle` has kept; None for a deployment that the run has not had."""
         return self._factors.get(deployment.key())
 
     @property
@@ -103,7 +106,7 @@ def rate_of(window: Sample) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What all tasks had done at one moment."""
+    """The measurements of all tasks at one moment."""
 
     at_s: float
     """Monotonic time in seconds."""
@@ -111,10 +114,10 @@ class Look:
 
 
 def window(before: Look, now: Look) -> Sample | None:
-    """What the tasks have done from one look to the next.
+    """Return the difference between two measurements of all tasks.
 
     Returns:
-        None where that is not known, as something has counted anew, or nothing was brought.
+        None where it is not known, as something has counted from 0 again, or nothing was brought.
     """
     known = {task.task: task for task in before.tasks}
     tasks = [_less(asdict(task), asdict(known[task.task])) for task in now.tasks if task.task in known]

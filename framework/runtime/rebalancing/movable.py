@@ -1,4 +1,4 @@
-"""What of a plan may be moved, and where to."""
+"""The bolts of a plan that may be moved, and the workers that may run them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from framework.planning import Plan
 from framework.planning.routing import MOST_CHOSEN, TaskSet
 
 Sets = Mapping[str, TaskSet]
-"""For each bolt that can be scaled which of its tasks get tuples."""
+"""For each bolt that can be scaled, the tasks that get tuples."""
 
 
 @dataclass(frozen=True)
@@ -27,11 +27,11 @@ class Movable:
 
     @property
     def workers(self) -> int:
-        """How many there are."""
+        """The number of workers."""
         return 1 + max(place for places in self.places.values() for place in places)
 
     def deployment(self, sets: Sets) -> Deployment:
-        """What runs where with these tasks; all tasks of components that are not named."""
+        """Return the deployment with these tasks; components without an entry have all of their tasks."""
         return Deployment(
             {
                 name: tuple(places[index] for index in sets[name]) if name in sets else places
@@ -69,13 +69,13 @@ class Movable:
 
 
 def movable_of(plan: Plan) -> Movable:
-    """What of a plan may be moved.
+    """Return the parts of a plan that may be moved.
 
     Args:
         plan: of a run that moves bolts by itself.
 
     Raises:
-        CannotBeModelled: nobody knows what its plans cost.
+        CannotBeModelled: there is no model of the costs of its plans.
     """
     worker_of = {
         task: executor.worker - 1 for executor in plan.placement.executors for task in executor.tasks

@@ -17,26 +17,26 @@ from framework.runtime.rebalancing.history import History, rate_of
 from framework.runtime.rebalancing.movable import Movable, Sets
 
 LEAST_GAIN: Final = 1.1
-"""How many times as fast a change has to make a run, with all that is uncertain."""
+"""The least factor by which a change has to speed up a run, with all that is uncertain."""
 LEAST_WINDOWS: Final = 5
-"""Measured since the last change, before the next is thought of."""
+"""The least windows that are measured after a change before the next one."""
 BUSY: Final = 0.7
 """The part of its time for which the busiest worker computes in a run that its workers hold back. One whose
 spouts bring less than could be processed gains nothing by a change."""
 MOST_DOUBLINGS: Final = 6
-"""Of the time between two changes."""
+"""The most doublings of the time between two changes."""
 _T_95: Final = 2.8
-"""Of Student's distribution, for 95 % of intervals around the mean of five values."""
+"""The quantile of Student's distribution for 95 % intervals around the mean of five values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A change that is worth it."""
+    """A change that is worth making."""
 
     sets: Sets
     """The tasks of the bolts that move."""
     gain: float
-    """How many times as fast the run is predicted to be."""
+    """The factor by which the run is predicted to become faster."""
     least: float
     """The lower end of the interval around that."""
     is_back: bool = False
@@ -49,22 +49,22 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """The last change, until it is known what has come of it."""
+    """The last change, until its effect is known."""
 
     deployment: Deployment
-    """Of now."""
+    """The deployment after it."""
     sets: Sets
-    """The tasks of before, of the bolts that were moved."""
+    """The earlier tasks of the bolts that were moved."""
     rates: Sequence[float]
-    """Tuples of spouts a second in windows of before."""
+    """Tuples of spouts a second in windows before it."""
 
 
 class Rebalancer:
-    """Learns from windows of a run what its components cost, and what else would be faster.
+    """Learns from windows of a run the costs of its components, and which deployment would be faster.
 
-    Each deployment that the run has had is compared by how fast it was, not only by what the model says. So
-    one that has disappointed is left once, and is not come back to while costs stay as they are; and the next
-    change is the later, the more have disappointed in a row.
+    Each deployment that the run has had is rated by its measured speed, not only by the model. So a
+    deployment that has disappointed is left once, and is not tried again while costs stay the same. The pause
+    before the next change grows with the number of disappointments in a row.
 
     Args:
         movable: says what may be moved, and where to.
@@ -102,14 +102,14 @@ class Rebalancer:
         self._history.add(self._movable.deployment(sets), window)
 
     def move(self, now_s: float, sets: Sets) -> Move | None:
-        """What is worth changing now.
+        """Return the change that is worth making now.
 
         Args:
             now_s: the time in seconds.
             sets: the tasks that get tuples.
 
         Returns:
-            None if nothing is, or if it is too soon to say.
+            None if there is none, or if it is too soon to say.
         """
         if self._since < LEAST_WINDOWS or now_s < self._may_from_s:
             return None
@@ -137,9 +137,9 @@ class Rebalancer:
         return Move(moved, by_model.middle * beyond, by_model.low * beyond)
 
     def _back(self, deployment: Deployment, rates: Sequence[float]) -> Move | None:
-        """Undo the last change, if the run was faster before; asked once behind each change.
+        """Undo the last change, if the run was faster before; called once after each change.
 
-        Whether workers are busy does not matter here: a run may have become slower as they wait for each
+        It does not matter here whether workers are busy. A run may have become slower as they wait for each
         other, of which the model knows nothing.
         """
         made, self._made = self._made, None
@@ -156,7 +156,7 @@ class Rebalancer:
         return predict(self._movable.shape, profile, self._machine, deployment)
 
     def _factor(self, deployment: Deployment) -> float:
-        """How much faster a deployment is than predicted; one that was not tried, as the others are."""
+        """Return the factor between a deployment's speed and its prediction; the mean if it was not tried."""
         found = self._history.factor(deployment)
         return self._history.mean_factor if found is None else found
 
@@ -184,16 +184,17 @@ def fastest(
     predicted: Callable[[Deployment], Prediction],
     factor: Callable[[Deployment], float],
 ) -> Sets:
-    """The best sets of tasks of the components that may be moved.
+    """Return the best sets of tasks of the components that may be moved.
 
-    All combinations are gone through where there are few, and otherwise the best of neighbours, one component
-    after the other, from what runs now, from everything on one worker, and from everything on all.
+    If there are few combinations, all are compared. Otherwise the search climbs from neighbour to neighbour,
+    one component after the other. It starts from the present sets, from everything on one worker, and from
+    everything on all.
 
     Args:
-        movable: says what may be moved, and where to.
+        movable: the components that may be moved, and the workers for them.
         now: the sets of now, also of components that are not moved.
-        predicted: what a deployment is predicted to do.
-        factor: how much faster it is than that.
+        predicted: returns the prediction for a deployment.
+        factor: returns the factor between a deployment's speed and its prediction.
     """
 
     def rank(sets: Sets) -> Rank:

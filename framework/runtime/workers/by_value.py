@@ -1,7 +1,7 @@
-"""Carries to another process what has no name there: classes of a notebook, lambdas, local functions.
+"""Carries objects without a name in another process there: classes of a notebook, lambdas, local functions.
 
-cloudpickle does it. What the main module defines can be found there afterwards as in this process, so that
-values of its classes go from process to process, and are of the same classes.
+cloudpickle does it. Objects that the main module defines can be found there afterwards as in this process. So
+values of its classes travel from process to process, and keep their classes.
 """
 
 from __future__ import annotations

@@ -36,9 +36,11 @@ class WorkerContext:
     recording: RecordingPaths
     """The files that the run records to and replays."""
     on_look: Callable[[float], None]
-    """Called with the monotonic time in seconds: by a worker at every turn of its first executor; by a
-    supervisor at every message of a process, at every request to the run, and every `LOOK_PERIOD_S` if the
-    quota is limited."""
+    """Called with the monotonic time in seconds.
+
+    A worker calls it at every turn of its first executor. A supervisor calls it at every message of a
+    process, at every request to the run, and every `LOOK_PERIOD_S` if the quota is limited.
+    """
     on_report: Callable[[TaskReport], None] = lambda report: None
     """Called by the threads of executors when a task has been saved for a checkpoint."""
     on_want: Callable[[], None] = lambda: None

@@ -1,9 +1,9 @@
 """Hears of the death of a worker process before the system has released its memory.
 
 That takes some 40 ms for each gigabyte that was mapped, and only then are the pipes of the process closed.
-Its successor need not wait so long: all that it goes on with lies in shared memory, and changes no more once
-no thread of the dead process runs. Where a component had opened a file or a socket, its successor may need
-the same one, so there the end is waited for.
+Its successor need not wait so long: all data that it resumes from lies in shared memory, and does not change
+once no thread of the dead process runs. If a component had opened a file or a socket, its successor may need
+the same one. Then the end of the process is waited for.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class DeathWatch:
         life: that of the process, which has begun.
         pid: the process.
         files: what it had open before it made its components, as of `open_files`.
-        tell: called in that thread once: with the exit code as soon as a successor may take over, or with
-            None when the process has ended, where that had to be waited for. Its pipes do not tell the
+        tell: called once in that thread, with the exit code as soon as a successor may take over. If the end
+            had to be waited for, it is called with None when the process has ended. Its pipes do not tell the
             latter if another process has inherited them.
     """
 

@@ -223,16 +223,16 @@ def current_levels() -> Mapping[str, int]:
 def forward_logs(
     levels: Mapping[str, int], limits: Limits | None, send: Callable[[logging.LogRecord], None]
 ) -> Callable[[], None]:
-    """Have everything that is logged in this process from now on sent away.
+    """Send all records that are logged in this process from now on to another one.
 
     Args:
         levels: as the parent has them.
-        limits: from which on records that repeat are counted instead. They are counted in this process, so
-            that a flood of errors does not fill the pipe.
+        limits: the limits from which on repeated records are counted instead. They are counted in this
+            process, so that a flood of errors does not fill the pipe.
         send: takes each record.
 
     Returns:
-        What to call at the end, to send what has only been counted until then.
+        A function to call at the end, which sends the records that have only been counted until then.
     """
     for name, level in levels.items():
         logging.getLogger(name).setLevel(level)

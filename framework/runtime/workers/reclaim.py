@@ -1,8 +1,8 @@
-"""Repairs what a dead worker process has left in shared memory, for the process that replaces it.
+"""Repair of shared memory after the death of a worker process, for the process that replaces it.
 
-A channel that crosses processes carries bytes, so tuples that wait there are kept for the new process. Where
-a producer and all its readers were in one process, the channel held references to objects of that process,
-and the tuples that waited are lost; unless the run recovers exactly, where all channels carry bytes.
+A channel that crosses processes carries bytes, so tuples that wait there are kept for the new process. If a
+producer and all its readers were in one process, the channel held references to objects of that process, and
+the waiting tuples are lost. In a run that recovers exactly, all channels carry bytes.
 """
 
 from __future__ import annotations

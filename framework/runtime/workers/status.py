@@ -1,9 +1,9 @@
 """The status that a worker process reports while it runs, in shared memory that outlives the process.
 
-A thread of the process writes its counters, and what its tasks are doing, into a black box in shared memory:
-several times a second while tuples move, and once a second while none do. The parent reads them from there,
-for its progress as well as for what it says when the process has died. So no process has to be asked, and one
-that is too busy to answer is known as well.
+A thread of the process writes its counters, and the present work of its tasks, into a black box in shared
+memory. It does so several times a second while tuples move, and once a second while none do. The parent reads
+them from there, for its progress as well as for its message when the process has died. So no process has to
+be asked, and one that is too busy to answer is known as well.
 """
 
 from __future__ import annotations

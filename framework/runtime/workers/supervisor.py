@@ -94,8 +94,10 @@ class Supervisor:
         self._standbys = self._launcher.standbys
         self._failures: list[ViperError] = []
         self._saved: dict[int, SavedTasks] = {}
-        """The states that the tasks of a worker saved, by its index: of the first process that did so, as a
-        second one may not make those again that have ended."""
+        """The states that the tasks of a worker saved, by its index.
+
+        The first process that saved them counts, as a second one may not make tasks again that have ended.
+        """
         self._is_running = False
         """True if processes were asked to run their tasks."""
         self._close: Close | None = None

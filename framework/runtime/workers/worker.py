@@ -62,10 +62,10 @@ class Worker:
         Args:
             context: shared by all workers.
             process: index of this process in the plan's placement.
-            attempt: the number of times that the process was restarted; after a restart, tasks continue where
-                those of the dead process had come to.
-            has_run: whether a process before this one was asked to run its tasks; else whatever it did has
-                stayed within it, and tasks begin where those of a first process would.
+            attempt: the number of times that the process was restarted; after a restart, tasks continue from
+                the last commit of the dead process.
+            has_run: whether a process before this one was asked to run its tasks. If not, its work has stayed
+                within it, and tasks begin where those of a first process would.
             on_moved: called by the executors' threads after each turn in which tuples have moved; None if
                 nobody is to know.
         """
@@ -202,10 +202,10 @@ class Worker:
         return [worker_report(self.executors, self.statistics(), self._threads.any_unfinished)]
 
     def let_go(self) -> None:
-        """Let go of all that the tasks are made of; what they have counted can still be looked at.
+        """Release the parts of the tasks; their counts can still be read.
 
-        To be called behind `surroundings`. Where a callback is left behind, its executor's tasks stay until
-        that returns.
+        To be called after `surroundings`. If a callback is left behind, its executor's tasks stay until it
+        returns.
         """
         self._threads.end_with({index: executor.let_go for index, executor in self._executors.items()})
         self._by_thread.clear()
@@ -328,10 +328,10 @@ def _current_of(executor: Executor) -> Origin | None:
 
 @contextlib.contextmanager
 def _calm_collector() -> Iterator[None]:
-    """Collect young objects less often: tuples come and go by the million, and form no cycles.
+    """Collect young objects less often in the block: tuples come and go by the million, and form no cycles.
 
-    What is there before, modules for the most part, is not looked at: 100,000 objects, and 20 ms of each
-    collection of all.
+    Older objects, modules for the most part, are left out: 100,000 objects, and 20 ms of each full
+    collection.
     """
     before = gc.get_threshold()
     gc.set_threshold(max(before[0], YOUNG_OBJECTS), *before[1:])

@@ -39,13 +39,13 @@ _REMOVED = ".removed"
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A checkpoint that was read: what its manifest says, and where its parts lie."""
+    """A checkpoint that was read: the content of its manifest, and the list of its parts."""
 
     path: Path
     id: int
     """From 1 upwards; a later one has a larger id."""
     content: Mapping[str, Any]
-    """What the writer has put into the manifest."""
+    """The manifest's content, as the writer passed it."""
     parts: Mapping[str, tuple[int, int]]
     """Length in bytes and CRC-32 of each part, by name."""
     files: Files
@@ -56,10 +56,10 @@ class Checkpoint:
         return sum(length for length, _ in self.parts.values())
 
     def part(self, name: str) -> memoryview:
-        """What a part holds.
+        """Read a part and verify its length and checksum.
 
         Raises:
-            CheckpointError: it is not what was written.
+            CheckpointError: it is damaged.
         """
         length, checksum = self.parts[name]
         path = self.path / name
@@ -186,12 +186,12 @@ class CheckpointFolder:
 
 
 def checkpoint_path(path: Path, number: int) -> Path:
-    """Where the checkpoint of an id lies in a folder."""
+    """Return the path of the checkpoint of an id in a folder."""
     return path / _name(number)
 
 
 def hidden_folder(path: Path, number: int) -> Path:
-    """Where the parts of a checkpoint are written that does not exist as yet.
+    """Return the folder in which the parts of a checkpoint are written until it is complete.
 
     Args:
         path: the folder of checkpoints.
@@ -262,7 +262,7 @@ def _read(read: Callable[[Path], _Content], path: Path) -> _Content:
 
 
 class Files(Protocol):
-    """What a checkpoint folder asks of a file system; every method may raise OSError.
+    """The file system as a checkpoint folder uses it; every method may raise OSError.
 
     A write is on the disk only once the file was fsynced, and a name only once its folder was.
     """
@@ -299,7 +299,7 @@ class Files(Protocol):
 
 
 _NO_LINKS: Final = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV)
-"""How file systems without hard links, or with too many of one file, answer to one more."""
+"""The errors of file systems without hard links, or with too many links to one file, at one more link."""
 
 
 class SystemFiles:
@@ -319,8 +319,8 @@ class SystemFiles:
     def sync(self, path: Path) -> None:
         """As in `Files`.
 
-        The pages of the file are free then, for what is written next. Where each checkpoint took others,
-        tasks wrote 1.4 GB/s on a virtual machine, whose host had to find them first; now it is 3.9.
+        Its pages are free afterwards for the next file. As long as each checkpoint took fresh pages, tasks
+        wrote 1.4 GB/s on a virtual machine, whose host had to provide them first; now it is 3.9.
         """
         _fsync(path, os.O_RDONLY, forget=True)
 

@@ -171,7 +171,8 @@ def _untold(manifest: Manifest) -> Iterator[Difference]:
 
 
 def _common(tasks: Sequence[Saved]) -> Saved:
-    """What other tasks than there were go on with: a bolt's time, but no routing by counts."""
+    """Return the data from which other tasks than before resume: the bolt's time, but no counts of
+    routing."""
     ticks = [saved["agenda"]["ticks"] for saved in tasks if saved.get("agenda", {}).get("ticks")]
     begun = [tuple(state) for state in ticks if state[0] is not None]
     agenda = {"ticks": max(begun)} if begun else {}

@@ -1,8 +1,9 @@
-"""The last run in a folder of checkpoints: where it began, and whether it has come to its end.
+"""The last run in a folder of checkpoints: the checkpoint it began from, and its end if it has reached it.
 
-A run that is to be resumed goes on from the last checkpoint of this run, begins where it had begun if it has
-written none, and has nothing left to do if it has come to its end. Checkpoints alone do not tell these apart:
-the folder may have those of an earlier run, and the last one of a run that has ended is not its end.
+A run that is resumed continues from the last checkpoint of this run. If that has written none, it begins from
+the same checkpoint as this run. If this run has reached its end, there is nothing left to do. Checkpoints
+alone do not tell these apart: the folder may have those of an earlier run, and the last one of a run that has
+ended is not its end.
 """
 
 from __future__ import annotations
@@ -99,8 +100,8 @@ def resumption(folder: Path, topology: str) -> Resumption:
         topology: its name.
 
     Raises:
-        CheckpointError: the last run there was told that its input is over, though it was not; or it was of
-            another topology, and has left no checkpoint that could tell whether this one can go on.
+        CheckpointError: the last run there has ended although its input was not over. Or it was of another
+            topology, and has left no checkpoint by which to compare them.
     """
     ids, last = CheckpointFolder(folder).ids, _read(folder)
     if ids and (last is None or ids[-1] > last.above) and (last is None or last.ended is None):

@@ -16,7 +16,7 @@ from framework.model.errors import CheckpointError, has_no_room
 LOCK = "lock"
 """The name of the lock file. It stays when the run has ended; the system's lock on it does not."""
 _TRIES, _PAUSE_S = 50, 0.002
-"""How often a run tries to get a lock that nobody has signed, and the seconds between two tries."""
+"""The tries of a run to get a lock that nobody has signed, and the seconds between two tries."""
 
 
 def folder_locked(folder: Path | None) -> AbstractContextManager[None]:

@@ -1,4 +1,5 @@
-"""What a checkpoint's manifest says of its run: what was run, how far its sources were, what tasks saved."""
+"""The manifest of a checkpoint: the topology of its run, the progress of its sources, the data of its
+tasks."""
 
 from __future__ import annotations
 
@@ -15,39 +16,39 @@ from framework.recording.tap import is_tap
 from framework.version import VERSION
 
 Saved = Mapping[str, Any]
-"""What one task has saved, as JSON can hold it."""
+"""The data that one task has saved, as JSON can hold it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """The runs that go on with one another."""
+    """A chain of runs, each of which resumes the one before."""
 
     lineage: str
-    """The same for all of them, and for no other run."""
+    """The name of the chain; no other run has it."""
     runs: int = 1
-    """How many there were, this one included."""
+    """Their number so far, this one included."""
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What the manifest of a checkpoint says, apart from its parts."""
+    """The manifest of a checkpoint, apart from the list of its parts."""
 
     topology: str
     version: str
-    """Of the program that has written it."""
+    """The version of the program that has written it."""
     taken_at: str
-    """By the clock of that machine, as ISO 8601 with the offset from UTC."""
+    """The time by the clock of that machine, as ISO 8601 with the offset from UTC."""
     alike: Alike
     hash: str
-    """How fields groupings place their keys (``viper.grouping.hash``)."""
+    """The hash function by which fields groupings place their keys (``viper.grouping.hash``)."""
     times_us: Mapping[str, int]
-    """By spout the event time that it has come to, as microseconds since 1970 UTC."""
+    """By spout the event time that it has reached, as microseconds since 1970 UTC."""
     sources: Mapping[str, str]
     """By spout the name of its data."""
     components: Mapping[str, Mapping[str, Any]]
     """By component its role, its inputs, and the key of its state where it names that itself."""
     tasks: Mapping[str, Sequence[Saved]]
-    """By component what its tasks have saved, by their index."""
+    """By component the data that its tasks have saved, by their index."""
     states: Sequence[Mapping[str, Any]]
     """The states of bolts, as the fields of `framework.runtime.durability.checkpoints.states.SavedState`."""
     tables: Mapping[str, str] = field(default_factory=dict)
@@ -90,7 +91,7 @@ def manifest_of(
     tables: Mapping[str, str],
     fingerprints: Mapping[str, Any],
 ) -> Manifest:
-    """What is to be said of a run.
+    """Return the manifest for a checkpoint of a run.
 
     Args:
         plan: what was run.
@@ -98,10 +99,10 @@ def manifest_of(
         alike: the run's place among those that go on with one another.
         sources: by spout the name of its data.
         times_us: by spout the event time that it has come to.
-        saved: what each task has saved, by its id.
+        saved: by id of each task the data that it has saved.
         states: the states of its bolts.
         tables: by shared table the part that holds it.
-        fingerprints: the meaning of what is remembered.
+        fingerprints: fingerprints of the declarations behind the saved states.
     """
     components = [component for component in plan.declared if not is_tap(component.id)]
     return Manifest(
@@ -123,7 +124,7 @@ def manifest_of(
 
 
 def described(component: ComponentSpec, plan: Plan) -> dict[str, Any]:
-    """What must not change of a component, for what was saved of it to be of use."""
+    """Describe the properties of a component that must not change if its saved data is to be of use."""
     inputs = [[i.source, i.stream, repr(i.grouping)] for i in component.inputs]
     key = list(plan.traits[component.id].state_key)
     found = {"role": str(component.role), "inputs": inputs, "state_key": key}

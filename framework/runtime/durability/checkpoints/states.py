@@ -1,9 +1,9 @@
 """States in a checkpoint: values of the manifest, and the parts that hold their rows.
 
-A part holds chunks of rows (`viper.state.chunks`), each behind a head. That says which key group and which
-table of the state they are of, which checkpoint they were written for, and whether these are all rows of the
-group then, or those that had changed since the checkpoint before. So the parts of a state are read in order,
-and what was written of a group before all of its rows were written last does not count.
+A part holds chunks of rows (`viper.state.chunks`), each behind a head. The head names the key group and the
+table of the state, and the checkpoint for which they were written. It also says whether these are all rows of
+the group at that time, or only the rows that had changed since the checkpoint before. So the parts of a state
+are read in order, and rows of a group count only from the last chunk on that holds all of its rows.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class SavedState:
     per: str
     codes: Sequence[str]
     index: int | None
-    """Of the task whose state it is, within its component; None for state by key."""
+    """The index of the task within its component; None for state by key."""
     groups: int
-    """How many key groups there were."""
+    """The number of key groups of the run."""
     keys: int
-    """How many keys it has."""
+    """The number of its keys."""
     parts: list[str]
     """The parts that hold its rows, in the order in which they were written."""
 
@@ -178,7 +178,7 @@ def _loaded(value: Any, is_any: bool) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class SavedTasks:
-    """What the tasks of a process have saved when all that came to them had been processed."""
+    """The data that the tasks of a process have saved after all their input was processed."""
 
     tasks: Mapping[int, Mapping[str, Any]]
     """By task, as JSON can hold it."""
@@ -188,7 +188,7 @@ class SavedTasks:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What the manifest of a checkpoint says of what one task remembers."""
+    """The states of one task as the manifest of a checkpoint lists them."""
 
     states: Sequence[SavedState] = ()
     """Its states, in the order of their declaration."""
@@ -205,23 +205,26 @@ class Saved:
 
 @dataclass(frozen=True, slots=True)
 class SavedTask:
-    """What a task has saved for a checkpoint, or at its end."""
+    """The data that a task has saved for a checkpoint, or at its end."""
 
     attempt: int
     """The attempt to make a checkpoint that it was saved for."""
     saved: Mapping[str, Any]
-    """What it goes on from, as JSON can hold it."""
+    """The data from which it resumes, as JSON can hold it."""
     states: Saved = field(default_factory=Saved)
-    """What it remembers, which is written. A task at its end has not written it."""
+    """Its declared states, which are written.
+
+    A task at its end has not written them.
+    """
     held_s: float = 0.0
     """Seconds for which it stood still."""
     error: str = ""
-    """Why what it remembers could not be written; empty if it could."""
+    """The reason that its states could not be written; empty if they were."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskReport:
-    """What a task reports when a checkpoint is made, or when it has ended."""
+    """The report of a task when a checkpoint is made, or when it has ended."""
 
     task: int
     found: SavedTask

@@ -34,12 +34,15 @@ BY_KEY, BY_TASK = "key", "task"
 _NOTES: Final = ("y",)
 """The columns of the notes for a successor."""
 _NOTE_BYTES: Final = 1 << 20
-"""Bytes for the log of a task with a page, and for its notes. What is not used takes no memory."""
+"""Bytes for the log of a task with a page, and for its notes.
+
+Unused bytes take no memory.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class StateMap:
-    """Where everything lies in the arena, for processes that attach to it."""
+    """The offsets of all parts of the arena, for processes that attach to it."""
 
     pool: int
     logs: Mapping[int, int]
@@ -51,7 +54,7 @@ class StateMap:
     pages: Mapping[int, int]
     """Pages of tasks, by task; empty where a dead worker process loses what it was about."""
     notes: Mapping[int, int]
-    """What tasks note for their successors, likewise."""
+    """Notes of tasks for their successors, likewise."""
     tracked: bool
     """True if it is noted which rows of state change, for checkpoints."""
     spare_log: int
@@ -187,14 +190,15 @@ class StateMemory:
         return cls(plan, settings, arena, offsets)
 
     def own_by(self, owned: Callable[[TaskSpec], range]) -> None:
-        """Say what tells which key groups a task owns now, where that changes while the run goes on.
+        """Set the function that returns the key groups a task owns now, where that changes during the run.
 
-        A successor takes back what its predecessor has left undone in the groups that it is told. So these
-        are groups that no other task has taken over: behind a hand-over that others have not completed those
-        that the task has kept, and the new ones only when all tasks that had them have committed.
+        A successor takes back the uncommitted changes of its predecessor in the groups that this function
+        returns. So it must return groups that no other task has taken over. After a hand-over that others
+        have not completed, these are the groups that the task has kept. The new groups follow only when all
+        tasks that had them have committed.
 
         Args:
-            owned: called when a task's state is opened, and for what is told of all tasks; from any thread.
+            owned: called when a task's state is opened, and for the statistics of all tasks; from any thread.
         """
         self._owned_now = owned
 
@@ -211,13 +215,13 @@ class StateMemory:
     def task(self, task: TaskSpec) -> TaskState | None:
         """Open the state of a task, as it was at its last commit; None if it has none.
 
-        Only one process may have it open. What one that died had not committed is taken back.
+        Only one process may have it open. Uncommitted changes of a process that died are taken back.
         """
         specs = self._plan.traits[task.component].states
         return TaskState(self.writer(task), self._parts(task), specs) if specs else None
 
     def writer(self, task: TaskSpec) -> Writer:
-        """What a task changes its state by, and its page and notes where it has some; as for `task`."""
+        """Return the writer by which a task changes its state, its page and its notes; as for `task`."""
         parts = self._parts(task)
         owners = [parts.by_key.owners[group] for group in parts.groups] if parts.by_key is not None else []
         owners += parts.by_task.owners if parts.by_task is not None else []
@@ -235,12 +239,12 @@ class StateMemory:
         )
 
     def page(self, task: TaskSpec) -> TaskPage:
-        """How far a task has come, where tasks have pages."""
+        """Return the page with the progress of a task, where tasks have pages."""
         inputs, outputs = _ends(self._plan, task.id)
         return TaskPage.attach(self.arena, self.offsets.pages[task.id], inputs=inputs, outputs=outputs)
 
     def notes(self, task: TaskSpec, writer: Writer) -> KeyedTable:
-        """What a task notes for its successors, bytes by name, where it has a page."""
+        """Return the table of a task's notes for its successors, bytes by name, where it has a page."""
         owner = self._owners.notes[task.id]
         offset = self.offsets.notes[task.id]
         state = KeyedState.attach(self.arena, offset, _NOTES, groups=1, first_owner=owner)
@@ -267,7 +271,7 @@ class StateMemory:
         return writer, found
 
     def owned_by(self, tasks: Sequence[TaskSpec]) -> tuple[Writer, Sequence[OwnState]]:
-        """What tasks remember that have come to their end, for the process that leads the run."""
+        """Return the states of tasks that have ended, for the process that leads the run."""
         log = UndoLog.attach(self.arena, self.offsets.spare_log, owner=len(self._plan.tasks) + 1)
         writer = Writer(self.arena, self._pool, log, ())
         found = []
@@ -285,7 +289,7 @@ class StateMemory:
         return writer, found
 
     def statistics(self) -> Sequence[StateStatistics]:
-        """How much every component remembers; from any process, at any time."""
+        """Return the size of every component's state; from any process, at any time."""
         found = [
             StateStatistics(component, spec.name, spec.per, state.keys(number), state.bytes())
             for component, state in self._by_key.items()

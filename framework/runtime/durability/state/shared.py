@@ -33,7 +33,7 @@ from viper.transactions.tables import Table
 _KEEPER: Final = 0
 """The number of the log of the task that saves the tables."""
 _SEPARATOR: Final = " "
-"""Between the elements of a set in a file."""
+"""The separator of the elements of a set in a file."""
 _AT_ONCE: Final = 512
 """Rows of a file that are read or written at once."""
 
@@ -44,20 +44,20 @@ class MemberState:
 
     group: Group
     number: int
-    """Of the task's log."""
+    """The number of the task's log."""
     holder: int
-    """What the task's process holds the lease by."""
+    """The identity under which the task's process holds the lease."""
     is_keeper: bool
     """True if the task saves the tables for checkpoints."""
 
 
 @dataclass(frozen=True, slots=True)
 class SharedLayout:
-    """Where a group lies, for other processes of the arena."""
+    """The offsets of a group in the arena, for other processes."""
 
     group: GroupLayout
     evaluators: Sequence[int]
-    """The offsets of what each process evaluates it by."""
+    """The offsets of the evaluator of each process."""
 
 
 class SharedMemory:
@@ -184,7 +184,8 @@ class SharedMemory:
         return {table.table_name: tuple(memory.rows()) for table, memory in self._tables()}
 
     def statistics(self) -> Sequence[TransactionStatistics]:
-        """How many transactions each group has had, and who holds it back; from any process, at any time."""
+        """Return the number of transactions of each group, and the tasks that hold it back; from any
+        process."""
         return [
             self._statistics_of(group, memory, layout.evaluators)
             for group, memory, layout in zip(

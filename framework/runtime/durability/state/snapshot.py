@@ -1,8 +1,8 @@
-"""What one task remembers at the cut of a checkpoint, on its way into the checkpoint's folder.
+"""The state of one task at the cut of a checkpoint, on its way into the checkpoint's folder.
 
-The task takes it where it has processed all that belongs to the checkpoint, and goes on at once. It writes
-the parts itself, in short pieces between its slices; whoever leads the run makes them last. What has not
-changed since the checkpoint before is in that one's parts, which the new checkpoint has too.
+The task takes it when it has processed all input that belongs to the checkpoint, and continues at once. It
+writes the parts itself, in short pieces between its slices; whoever leads the run makes them last. Unchanged
+state is in the parts of the checkpoint before, which the new checkpoint has too.
 """
 
 from __future__ import annotations
@@ -21,10 +21,12 @@ from framework.runtime.durability.checkpoints.states import PART_BYTES, Saved, S
 from viper.state import KeyedTable, next_chunk
 
 _PIECE_BYTES: Final = 1 << 16
-"""So many are written at once: in some 0.1 ms, checksum included."""
+"""The bytes that are written at once: in some 0.1 ms, checksum included."""
 MOST_CHANGES: Final = 100
-"""So many times changes are written behind all rows of a state: each part is one more link, and one more
-entry of the manifest, in every checkpoint that has it."""
+"""The most parts with changes that follow a part with all rows of a state.
+
+Each part is one more link, and one more entry of the manifest, in every checkpoint that has it.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ class Snapshot:
         self._owned = states
         self._parts: dict[str, tuple[int, int]] = {}
         self._changes = [0] * len(states)
-        """How many times changes were written behind all rows of each state."""
+        """For each state the number of parts with changes since the last part with all its rows."""
         self._states = [self._cut(own, index, since) for index, own in enumerate(states)]
         self._pieces = self._write_all()
 
@@ -81,7 +83,7 @@ class Snapshot:
 
     @property
     def saved(self) -> Saved:
-        """What the manifest says of it, once all is written."""
+        """The manifest's entry for it, once all is written."""
         return Saved(self._states, dict(self._parts))
 
     def discard(self) -> None:
@@ -186,7 +188,7 @@ def _part_of(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _described(own: OwnState) -> SavedState:
-    """What is to be said of a state, whose keys and parts are still to be entered."""
+    """Return the description of a state without its keys and parts, which are still to be entered."""
     spec = own.spec
     return SavedState(
         component=own.component,

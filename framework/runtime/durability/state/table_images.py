@@ -1,8 +1,8 @@
 """Shared tables on their way into a checkpoint, and out of it into another run.
 
-A task that keeps the tables of its group copies them where all transactions below the cut of a checkpoint
-have been evaluated, which is when all others of the group wait for it. It writes the copy in short pieces
-between its slices, as it does what it remembers itself.
+A task that keeps the tables of its group copies them when all transactions before the cut of a checkpoint
+have been evaluated. All others of the group wait for it at that time. It writes the copy in short pieces
+between its slices, as it writes its own state.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class TableImages:
 
     @property
     def saved(self) -> Saved:
-        """What the manifest says of them, once all is written."""
+        """The manifest's entry for them, once all is written."""
         return Saved(parts=dict(self._parts), tables=dict(self._names))
 
     def discard(self) -> None:
@@ -75,10 +75,10 @@ def images_at_end(tables: Iterable[Table], task: int) -> Iterator[tuple[str, str
 
 
 def tables_in(checkpoint: Checkpoint | None) -> Mapping[str, memoryview]:
-    """What a checkpoint has of shared tables, by their names: nothing where the topology had none.
+    """Return the images of shared tables in a checkpoint, by table; empty for a topology without any.
 
     Raises:
-        CheckpointError: a part is not what was written.
+        CheckpointError: a part is damaged.
     """
     if checkpoint is None:
         return {}

@@ -41,24 +41,24 @@ class NoStateRoomError(StateFullError):
 
 @dataclass(frozen=True, slots=True)
 class TaskParts:
-    """What a task has of the memory of state."""
+    """A task's part of the memory of state."""
 
     task: TaskSpec
     by_key: KeyedState | None
-    """That of its component; None where that declares no state by key."""
+    """The state by key of its component; None where that declares none."""
     groups: range
     """The key groups that it owns."""
     by_task: KeyedState | None
-    """Its own; None where its component declares no state of tasks."""
+    """The state of the task; None where its component declares no state of tasks."""
     key_fields: int = 1
-    """Of how many fields the keys of its component are; 0 where that makes them itself."""
+    """The number of fields in a key of its component; 0 where that makes its keys itself."""
 
 
 class TaskState:
     """The declared state of one task, for its thread alone.
 
-    Changes last once they are committed. What the tuple in process has changed, or any other callback, can be
-    taken back before.
+    Changes are durable once they are committed. Until then, the changes of the tuple in process, or of any
+    other callback, can be taken back.
     """
 
     def __init__(self, writer: Writer, parts: TaskParts, specs: Sequence[StateSpec]) -> None:
@@ -77,13 +77,13 @@ class TaskState:
         some = by_key or by_task
         assert some is not None
         self.scope: Scope = some.scope(self.writer)
-        """Says which tuple is in process, and its key."""
+        """The scope of the tuple in process, with its key."""
         self._call: Scope = some.scope(self.writer)
-        """Says which callback is going on, where one has many tuples, whose changes go back together."""
+        """The scope of a callback for many tuples, whose changes are taken back together."""
         self._clock = self.scope
-        """What is taken back together: a tuple's changes, or a call's."""
+        """The scope whose changes are taken back together: that of a tuple, or of a call."""
         self._own_scope: Scope = some.scope(self.writer)
-        """That of state of the task, which stays at one key."""
+        """The scope of the task's own state, which has one key."""
         self._own_scope.enter(*_OF_THE_TASK)
         self._count = 0 if by_key is None else by_key.groups
         self._key_fields = parts.key_fields
@@ -103,7 +103,7 @@ class TaskState:
         self._bound: dict[str, Any] = {}
         """The handles that the component has, by name."""
         self._attributes: dict[str, Any] = {}
-        """Those of the component."""
+        """The attributes of the component that hold handles, by name."""
         self._dirty: list[DirtyHandle] = []
         self._component = ""
         self._now: Callable[[], int] = no_time

@@ -94,7 +94,7 @@ class Network:
         }
         self._ways = list(ways_of(plan))
         self._survives = is_exact(plan, settings)
-        """Whether what waits is written as bytes even for readers of the same process, for its successor."""
+        """True if waiting tuples are written as bytes even for readers of the same process."""
         here = set(_tasks_of(plan, process))
         self._gates = [
             ScaleGate.attach(
@@ -125,18 +125,18 @@ class Network:
         """Wakes who acts for the blocking tasks of this process."""
         self.quota = self.quota_of(max(process, 0))
         self.stops = StopTimes.attach(arena, offsets.stops, plan.aligned_stops)
-        """Where tasks of partitioned spouts agree on the time at which they stop when the run drains."""
+        """The times that tasks of partitioned spouts agree on, at which they stop when the run drains."""
         self.forest = None if offsets.forest is None else Forest.attach(arena, offsets.forest)
         """The trees of tracked tuples, with a table for each task; None where none are tracked."""
         self.cut = None if offsets.cut is None else CutRecord.attach(arena, offsets.cut, plan)
-        """Where sources come to one event time for a checkpoint, or where key groups are handed over; None
-        where neither can be."""
+        """The record of cuts, for checkpoints, reconfigurations and suspensions; None for a run that has no
+        cuts."""
         self.makes_checkpoints = offsets.makes_checkpoints
-        """Whether the run has a folder for checkpoints."""
+        """True if the run has a folder for checkpoints."""
         self.scales = None if offsets.scales is None else ScaleRecord.attach(arena, offsets.scales, plan)
-        """How many tasks components shall have; None where no component can be scaled."""
+        """The tasks that get the tuples of each component; None where no component can be scaled."""
         self.ownership = Ownership(self.cut, self.scales, plan, settings["viper.key.groups"])
-        """Which key groups each task has."""
+        """The key groups of each task."""
 
     @classmethod
     def create(
@@ -373,7 +373,7 @@ def ways_of(plan: Plan) -> Iterator[Way]:
 
 
 def dimensions(way: Way) -> tuple[int, int]:
-    """How many tasks there are at either end."""
+    """Return the numbers of tasks at both ends of a way."""
     sources, readers = way
     return len(sources), len(readers)
 
@@ -387,7 +387,7 @@ second; 12.5 with three, and 14.3 with eight. Within one executor more than two 
 
 
 def capacity(plan: Plan, settings: Settings, way: Way) -> dict[str, int]:
-    """What the gate of a way has room for, as `ScaleGate.create` takes it."""
+    """Return the capacity of the gate of a way, as arguments for `ScaleGate.create`."""
     is_read_elsewhere = is_exact(plan, settings) or lies_between_processes(plan, way)
     store = settings["viper.channel.bytes"] if is_read_elsewhere else 0
     return {**_room(plan, settings, way), "payload_bytes": store}
@@ -485,7 +485,7 @@ def channel_statistics(plan: Plan, network: Network) -> Sequence[ChannelStatisti
 
 
 def _taken(network: Network, way: Way, gate: GateStatistics, reader: int) -> Iterator[TakenStatistics]:
-    """What a reader, by its index at a gate, has taken of each source."""
+    """Yield what a reader, by its index at a gate, has taken of each source."""
     for source, added, taken in zip(way[0], gate.sources, gate.readers[reader].sources, strict=True):
         yield TakenStatistics(
             tuples=taken.delivered_tuples,

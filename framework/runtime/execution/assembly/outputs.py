@@ -103,7 +103,7 @@ class OutputFactory:
         return ForwardingOutput(destination, self._network.forest)
 
     def _switch(self, task: TaskSpec, switched: Sequence[Switched]) -> RouteSwitch | None:
-        """What has routers divide anew from the cut of a reconfiguration on; None where there are none."""
+        """Return the switch that changes routes from the cut of a reconfiguration on; None if none change."""
         record, scales = self._network.cut, self._network.scales
         if not switched or record is None or scales is None:
             return None
@@ -376,7 +376,7 @@ class InputFactory:
         )
 
     def _level(self, reader: TaskSpec, subscription: Subscription) -> Level:
-        """Where outputs for the tuples of a subscription are marked."""
+        """Return the level that a reader's outputs for the tuples of a subscription have in the path."""
         level = self._plan.layout.components[reader.component]
         if subscription.copies and self._plan.traits[reader.component].joins:
             return level.level()  # each replica has matches of its own, which are numbered alike in all

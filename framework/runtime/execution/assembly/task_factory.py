@@ -148,8 +148,10 @@ class TaskFactory:
         return spouts, [task for task in made.values() if isinstance(task, BoltTask)]
 
     def _neighbours(self, task: Task) -> list[int]:
-        """The ids of tasks that may become runnable when this one has run: those that read from it, and those
-        that wait in a cycle for room to send to it."""
+        """Return the ids of tasks that may become runnable when this one has run.
+
+        They are the tasks that read from it, and the tasks in a cycle that wait for room to send to it.
+        """
         output = task.emitter.output
         readers = [reader for destination in output.destinations for reader in destination.tasks]
         reading = [self._plan.reached(task.context.spec.id, reader) for reader in readers]
@@ -233,10 +235,10 @@ class TaskFactory:
     # -- spouts
 
     def _largest_slice(self, output: Output) -> int | None:
-        """The most tuples in a slice of a spout that emits columns: as many as their jumbo tuples hold.
+        """Return the most tuples in a slice of a spout that emits columns: as many as its jumbo tuples hold.
 
-        Small batches that are emitted one after the other are handed on, and processed, together: a filter
-        on batches of 4,096 rows took 188 us for each when each had turns of its own, and takes 131.
+        Small batches that are emitted one after the other are then handed on, and processed, together. A
+        filter on batches of 4,096 rows takes 131 us for each, and took 188 when each had turns of its own.
         """
         return self._settings["viper.columns.rows"] if any(port.form for port in output.ports) else None
 
@@ -459,7 +461,7 @@ def make_processor(
 
 
 GATHER: Final = 512
-"""How many tuples are gathered where the configuration leaves it open: about as many as in the paper."""
+"""The number of tuples to gather where the configuration sets none: about as many as in the paper."""
 
 
 class Transactional:
@@ -496,14 +498,15 @@ class Transactional:
         context: TaskContext,
         slot: ComponentSlot,
     ) -> Transactional | None:
-        """Those of a task, whose group lies in the run's memory; None for one that has no transactions."""
+        """Return the transactional parts of a task, whose group lies in the run's memory; None if it has
+        none."""
         state = None if memory is None else memory.shared.member(context.spec)
         return None if state is None else cls(plan, network, state, context, slot)
 
     def processor(
         self, context: TaskContext, inbox: Inbox, bulk: BulkEmits, acker: Acker | None
     ) -> Processor:
-        """What gives the task's tuples to its component.
+        """Return the processor that passes the task's tuples to its component.
 
         Args:
             context: the task's.
@@ -522,7 +525,7 @@ class Transactional:
 
 
 def _most(context: TaskContext, slot: ComponentSlot) -> int:
-    """How many tuples a task gathers before they are evaluated."""
+    """Return the number of tuples that a task gathers before they are evaluated."""
     most: int | None = context.conf["viper.transactions.gather"]
     if most is not None:
         return most
@@ -546,7 +549,7 @@ class SpoutParts:
     # -- time
 
     def times(self, context: TaskContext, output: Output) -> EventTimes:
-        """What tells the event time of a spout's tuples."""
+        """Return the reader of the event times of a spout's tuples."""
         fields = _time_fields(output, context.conf)
         unit = context.conf["viper.timestamp.unit"]
         return EventTimes(context.name, fields, unit, _time_units(output, fields))
@@ -563,7 +566,7 @@ class SpoutParts:
         return Lateness.configured(context.conf, [port.stream.name for port in output.ports])
 
     def holdback(self, context: TaskContext, output: Output, times: EventTimes) -> Holdback | None:
-        """What puts its tuples in order; None where they come in order."""
+        """Return the buffer that puts a spout's tuples in order; None where they come in order."""
         lateness = self.lateness(context, output)
         if lateness is None:
             return None
@@ -602,7 +605,7 @@ class SpoutParts:
     def aligned(
         self, context: TaskContext, emitter: Emitter, assigner: SpoutAssigner, outcomes: Outcomes
     ) -> AlignedSpout:
-        """What has a task come to the time of a checkpoint."""
+        """Return the part by which a task comes to the time of a cut."""
         record = self._network.cut
         cut = None if record is None else SourceCut(record, context.spec.id)
         return AlignedSpout(cut, emitter, assigner, outcomes, context.checkpoints)
@@ -680,7 +683,7 @@ def make_executor(
 
 
 def _requests(plan: Plan, network: Network, number: int) -> HeartbeatRequests | None:
-    """How the executor asks for heartbeats of spouts; None where their time does not pass by itself."""
+    """Return the requests for heartbeats of spouts; None where the time of spouts does not pass by itself."""
     if plan.time is not TimeMode.INGEST:
         return None
     return HeartbeatRequests(network.requests, network.bells_of_spouts(number))

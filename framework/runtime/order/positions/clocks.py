@@ -21,11 +21,11 @@ class Clock(ABC):
     """Gives positions to the tuples of one source partition, in order."""
 
     is_live = False
-    """True if its time goes on while nothing is emitted."""
+    """True if its time passes while nothing is emitted."""
 
     def __init__(self, level: Level) -> None:
         self.level = level
-        """Where the partition marks the path."""
+        """The level of the path that the partition writes."""
         self.raised = 0
         """Tuples whose time lay before what the task that died had promised."""
 
@@ -36,15 +36,15 @@ class Clock(ABC):
 
     @abstractmethod
     def resume(self, floor: Position) -> None:
-        """Go on where the task that died had come to: nothing is placed below the floor."""
+        """Continue where the task that died had come to: nothing is placed before the floor."""
 
     @abstractmethod
     def save(self) -> Any:
-        """How far it is."""
+        """Return the progress of the clock, for `restore`."""
 
     @abstractmethod
     def restore(self, noted: Any) -> None:
-        """Go on from what was noted."""
+        """Continue from the progress that `save` has returned."""
 
     @abstractmethod
     def place(self, payload: Payload, tags: bytes | None, stamps: Mapping[int, int], out: Positions) -> None:
@@ -66,7 +66,7 @@ class Clock(ABC):
 
     @abstractmethod
     def within(self, payload: Payload, tags: bytes | None, stamps: Mapping[int, int], until_us: int) -> int:
-        """How many of these rows, from the first on, `place` would place at a time or before it.
+        """Return the number of leading rows that `place` would place at a time or before it.
 
         Args:
             payload: as for `place`, like the next two.
@@ -237,7 +237,7 @@ class EventClock(Clock):
             self._next = max(out.last(), self._clock.next_position(self.level))
 
     def within(self, payload: Payload, tags: bytes | None, stamps: Mapping[int, int], until_us: int) -> int:
-        """Those before the first that is later; what is placed at the frontier counts as not later."""
+        """Return the number of rows before the first later one; a row placed at the frontier is not later."""
         times = self._times.of(payload, tags, stamps)
         return next((index for index, time_us in enumerate(times) if time_us > until_us), len(payload))
 

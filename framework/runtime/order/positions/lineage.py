@@ -11,8 +11,11 @@ from viper.position import LEAST, UNTOLD, Level, Position, Positions
 from viper.source import raise_to
 
 LAST = Position(1 << 62, 0, 0)
-"""The position after all tuples with a time of their own. The last ticks and batches of the bolts at depth d
-of the topology are at the time ``LAST.ts + d``, so that they come after those of the bolts that feed them."""
+"""The position after all tuples with a time of their own.
+
+At depth d of the topology, the last ticks and batches of bolts are at the time ``LAST.ts + d``. So they come
+after the last ones of the bolts that feed them.
+"""
 REPEATS = Position(LAST.ts + (1 << 20), 0, 0)
 """The position from which on tuples are placed that have failed and are emitted once more, and tuples that
 still go round in cycles; it is after all last ticks."""
@@ -22,13 +25,13 @@ class Lineage:
     """Places each output directly below the input that it was emitted for.
 
     Outputs that belong to no input (of ticks, timers and `initialize`) are placed below the task's frontier,
-    or below its last input where that is later, so that they never contradict what was promised. Outputs
-    below one position are numbered consecutively, however many calls and batches they come in.
+    or below its last input if that is later. So they never contradict a promise of the task. Outputs below
+    one position are numbered consecutively, however many calls and batches they come in.
 
     Args:
-        places_ahead: whether outputs may stand at positions behind which inputs have been processed.
-        distances: takes what a component says that numbers its outputs below each input itself, from the last
-            number backwards, as its replicas have outputs of one input; None where they are counted.
+        places_ahead: whether outputs may get positions before inputs that have been processed.
+        distances: for a component that numbers its outputs below each input itself, returns the distances of
+            these numbers from the last one; None where outputs are counted.
     """
 
     def __init__(
@@ -44,9 +47,9 @@ class Lineage:
         self._first = 0
         self._descent = Descent()
         self._level_below_parent: Level | None = None
-        """Where outputs below the last parent were marked; those that follow must not fall behind."""
+        """The level of outputs below the last parent; later outputs must not get places before them."""
         self._ahead, self._outputs_ahead = LEAST, 0
-        """Where outputs ahead of processed inputs were placed last, and how many."""
+        """The position of the last outputs ahead of processed inputs, and their number."""
         self._places_ahead = places_ahead
         self._least_ahead = LEAST
         """None of them may come before this, where an output stands below its input."""
@@ -165,7 +168,7 @@ class Lineage:
             self._least_ahead = out.last()
 
     def place_ahead(self, count: int, level: Level, out: Positions, at: Position) -> None:
-        """Place outputs below a position although inputs behind it have been processed.
+        """Place outputs below a position although inputs after it have been processed.
 
         Args:
             count: the number of outputs.
@@ -173,7 +176,7 @@ class Lineage:
             out: the positions are appended here.
             at: the position; it does not descend from call to call.
 
-        Where outputs stand below inputs behind that position, as those of late tuples may, these are numbered
+        If outputs lie below inputs after that position, as outputs of late tuples may, these are numbered
         on: none may come before them, nor have the position of one of them.
         """
         if self._least_ahead > at:

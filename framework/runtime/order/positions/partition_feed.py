@@ -26,7 +26,7 @@ UNKNOWN: Final[Place] = (-(2**63), 0)
 
 
 class StreamForm(NamedTuple):
-    """What the rows of a stream are like."""
+    """The form of the rows of a stream."""
 
     tag: int = 0
     """The index of the stream among the component's."""
@@ -157,11 +157,11 @@ class PartitionFeed:
         """Load a block if all rows of the last one have been emitted.
 
         Returns:
-            Whether there are rows to emit; there are none where the source has none for now, or has ended.
+            True if there are rows to emit; there are none if the source has none for now, or has ended.
 
         Raises:
             TypeError: the source gave neither a block nor a watermark nor None, or rows that are no list.
-            ValueError: a block has more times than rows, or fewer, begins before the latest watermark, has a
+            ValueError: a block has more or fewer times than rows, begins before the latest watermark, has a
                 row without a value for each field, or is of an unknown stream.
             PositionError: a block's times are no array("q").
         """

@@ -58,8 +58,8 @@ class Lateness:
 class Reorder(Generic[Item]):
     """Puts items in the order of time, within a slack.
 
-    An item is let go once one has come whose time is later by the slack, so what is held spans no more time
-    than that. What is let go depends on nothing but the items and their order.
+    An item is released once one has come whose time is later by the slack, so held items span no more time
+    than that. The output depends on nothing but the items and their order.
 
     Args:
         slack_us: microseconds by which an item may be earlier than the latest before it.
@@ -143,8 +143,8 @@ _LATE: Final[Any] = None
 class PartitionOrder:
     """Puts the rows of a partition in order, within a slack.
 
-    What it brings is a function of the rows of the partition and of nothing else. So a place in that is a
-    place from which another process goes on: it reads the partition again, and leaves out as many rows.
+    Its output is a function of the rows of the partition and of nothing else. So a place in that output is a
+    place from which another process can resume: it reads the partition again, and leaves out as many rows.
 
     Args:
         lateness: how far out of order rows may be.

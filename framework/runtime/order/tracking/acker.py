@@ -1,9 +1,9 @@
 """The acker of a bolt's task: it acks or fails each tuple that the task receives once.
 
 A tuple that a bolt receives is *in process* until `process` returns. Then it is acked automatically
-(``auto_ack``), or it is *held*: the bolt acks or fails it later, from a tick, from a batch or from a thread
-that it has started. An ack or a fail is called an *answer* here. Only tracked tuples are remembered here; an
-answer to an untracked one has no effect, as on Storm. A tuple is *open* until it is answered.
+(``auto_ack``), or it is *held*. The bolt acks or fails a held tuple later, from a tick, from a batch or from
+a thread that it has started. An ack or a fail is called an *answer* here. Only tracked tuples are remembered
+here; an answer to an untracked one has no effect, as on Storm. A tuple is *open* until it is answered.
 """
 
 from __future__ import annotations

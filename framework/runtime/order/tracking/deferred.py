@@ -83,15 +83,14 @@ class CommittedAnswers:
 
 
 class WithheldAcks:
-    """The ids of tuples that have been processed, until a checkpoint is on disk that holds what came of them.
+    """The ids of processed tuples whose acks wait until a checkpoint that holds their effects is on disk.
 
     A broker forgets a message when it is acked. So no ack leaves before the message is covered: if all
-    processes are killed, another run goes on from the checkpoint, and the message has done its work there.
+    processes are killed, another run resumes from the checkpoint, and the message has had its effect there.
 
-    A source notes at its *cut* where it is, with nothing sent off that lies behind the time of the
-    checkpoint. Whatever has been processed by then, with all that descends from it, lies before that time,
-    as no task is ahead of the sources; so the checkpoint holds it. What is processed later waits for the
-    next one.
+    A source saves its offset at its *cut*, and has sent nothing that lies after the time of the checkpoint.
+    Whatever has been processed by then, with all its descendants, lies before that time, as no task is ahead
+    of the sources; so the checkpoint holds it. A tuple that is processed later waits for the next checkpoint.
 
     Args:
         most: acks that may wait, together with the tuples in flight.
@@ -102,9 +101,9 @@ class WithheldAcks:
         self._most = most
         self._completed = completed
         self._uncovered: list[Any] = []
-        """Those that belong to no checkpoint yet."""
+        """Ids that belong to no checkpoint yet."""
         self._covered: deque[tuple[int, deque[Any]]] = deque()
-        """Those that belong to a checkpoint, with its id; it may not be on disk yet."""
+        """Ids that belong to a checkpoint, with its number; it may not be on disk yet."""
         self._count = 0
 
     def __len__(self) -> int:
@@ -112,7 +111,7 @@ class WithheldAcks:
 
     @property
     def room(self) -> int:
-        """How many more may wait, or be in flight."""
+        """The number of tuples that may still be emitted, or wait for a checkpoint."""
         return self._most - self._count
 
     @property

@@ -326,7 +326,8 @@ class Host:
     def take_due(self, due: Due, most: int | None = None) -> Iterator[Callable[[], None]]:
         """The function to call for each of the windows that are due; once, where nothing is ever taken back.
 
-        They are due no more. Of more windows than `most` the others stay due."""
+        They are due no more. Of more windows than `most` the others stay due.
+        """
         if self.joins:
             yield partial(self.component._emit_alone, self.component.joined.unmatched.take(due))
             return
