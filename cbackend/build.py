@@ -21,7 +21,7 @@ HEADERS = [HERE / "include" / "viper" / f"{name}.h" for name in NAMES]
 
 
 def declarations(header: Path) -> str:
-    """What a header declares, as cffi reads it."""
+    """Read the declarations of a header in the form that cffi accepts."""
     text = header.read_text(encoding="utf-8")
     constants = re.findall(r"^#define (VP_\w+) .+$", text, flags=re.MULTILINE)
     plain = re.sub(r"^#.*$", "", text, flags=re.MULTILINE)

@@ -1,7 +1,7 @@
 """Addressed rows: they say which key groups they concern, so that readers skip those that are not theirs.
 
 The last `VALUES` values of such a row are its address: the key groups in ascending order, and two more that
-its consumer knows of. On the way to another process each row has a mask of its groups before it, and a reader
+its consumer knows of. On the way to another process each row has a mask of its groups before it. A reader
 decodes only those rows whose mask has a bit in common with its own. Masks have 64 bits, so of more groups
 several share one. `own_rows` is exact, and works on rows that are there already, as within a process.
 """
@@ -15,7 +15,7 @@ from viper.rows import own_rows
 __all__ = ["EVERYTHING", "VALUES", "mask_of", "mask_shift", "own_rows"]
 
 VALUES: Final = 3
-"""How many values an address has."""
+"""The number of values that an address has."""
 EVERYTHING: Final = 2**64 - 1
 """The mask of a reader that has all groups."""
 _BITS: Final = 64

@@ -18,7 +18,7 @@ from viper.segments import ANONYMOUS
 
 @dataclass(frozen=True, slots=True)
 class ArenaStatistics:
-    """How much of an arena is taken."""
+    """The amount of an arena that is taken."""
 
     capacity_bytes: int
     """Bytes that all regions together may take."""
@@ -151,7 +151,7 @@ class Arena:
         return offset
 
     def statistics(self) -> ArenaStatistics:
-        """How much is taken now."""
+        """Measure how much is taken now."""
         return ArenaStatistics(capacity_bytes=self._header.capacity, used_bytes=self._header.used)
 
     def _at(self, offset: int, size_bytes: int) -> Any:

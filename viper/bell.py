@@ -24,7 +24,7 @@ class Bell:
         self._bell: Any = ffi.cast("vp_bell *", arena._at(offset, lib.vp_bell_size()))
         self._ring = lib.vp_bell_ring
         self.offset = offset
-        """Where it lies in its arena."""
+        """Its offset in its arena."""
 
     @classmethod
     def create(cls, arena: Arena) -> Bell:
@@ -42,7 +42,7 @@ class Bell:
         return int(lib.vp_arena_rounded(lib.vp_bell_size()))
 
     def ticket(self) -> int:
-        """How often it has been rung, modulo 2**32."""
+        """Read the number of times that it has been rung, modulo 2**32."""
         return int(lib.vp_bell_ticket(self._bell))
 
     def wait(self, ticket: int, timeout_s: float) -> None:

@@ -10,7 +10,7 @@ from viper._backend import ffi, lib
 from viper.arena import Arena
 
 _COUNT: Final = struct.Struct("=Q")
-"""How many records have been written."""
+"""The number of records that have been written."""
 _RECORD: Final = struct.Struct("=II")
 """A record's length in bytes, and its checksum."""
 
@@ -32,7 +32,7 @@ class BlackBox:
         self._memory = memoryview(ffi.buffer(ffi.cast("char *", arena._at(offset, size)), size))
         self._capacity = capacity_bytes
         self.offset = offset
-        """Where it lies in its arena."""
+        """Its offset in its arena."""
 
     @classmethod
     def create(cls, arena: Arena, capacity_bytes: int) -> BlackBox:

@@ -1,8 +1,9 @@
 """Jumbo tuples as bytes, for readers in other processes.
 
-An encoding is a header, the tags, and the payload: rows in a form of our own where all values are of the
-common immutable types, in which addressed rows can be skipped, else pickled; or columns in Arrow's form. Who
-can write into an arena can make its readers run code; it is as trusted as they are.
+An encoding is a header, the tags, and the payload: rows, or columns in Arrow's form. Rows whose values are
+    all of the common immutable types have a form of our own, in which addressed rows can be skipped; others
+    are pickled. A process that can write into an arena can make its readers run code; it is as trusted as
+    they are.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ class LogFullError(ViperLayerError, MemoryError):
 
 
 class ResultLostError(ViperLayerError, RuntimeError):
-    """What a function returned that ran alone, and is not run again, was lost with its process."""
+    """The result of a function that ran alone, and is not run again, was lost with its process."""
 
 
 class SourceClosedError(ViperLayerError, ValueError):

@@ -42,7 +42,7 @@ class Forest:
 
     def __init__(self, arena: Arena, offset: int) -> None:
         self.offset = offset
-        """Where it lies in its arena."""
+        """Its offset in its arena."""
         self._arena = arena
         self._forest: Any = _forest_at(arena, offset)
         self.table_count = int(lib.vp_forest_tables(self._forest))
@@ -148,7 +148,7 @@ class Forest:
 
     @property
     def incidents(self) -> int:
-        """How many there were."""
+        """The number of incidents so far."""
         return int(lib.vp_forest_incidents(self._forest))
 
     def set_bell(self, table: int, bell: Bell) -> None:
@@ -180,7 +180,7 @@ class Forest:
 class Trees:
     """The trees of one task; `Forest.table` hands it out. For that task's thread only.
 
-    What it tells of are roots, as a list of (tree, reason), where the reason is 0 for those that were acked.
+    It reports roots, as a list of (tree, reason), where the reason is 0 for those that were acked.
     Joints are forgotten in silence when they are done.
     """
 

@@ -36,7 +36,7 @@ class ScaleGate:
         self, arena: Arena, offset: int, local_readers: Collection[int], *, survives: bool = False
     ) -> None:
         self.offset = offset
-        """Where it lies in its arena."""
+        """Its offset in its arena."""
         self._arena = arena
         self._gate: Any = _gate_at(arena, offset)
         self.source_count = int(lib.vp_gate_sources(self._gate))

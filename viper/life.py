@@ -12,7 +12,7 @@ _begun: list[Life] = []
 
 
 class Life:
-    """What a process begins, and another one awaits the end of; `create` makes one, `attach` finds it again.
+    """A process's life, whose end another process awaits; `create` makes it, `attach` finds it again.
 
     A process closes its pipes, and can be waited for, once its memory is released. The end of its life comes
     before that.
@@ -24,7 +24,7 @@ class Life:
         self._arena = arena  # keeps the memory
         self._life: Any = ffi.cast("vp_life *", arena._at(offset, lib.vp_life_size()))
         self.offset = offset
-        """Where it lies in its arena."""
+        """Its offset in its arena."""
 
     @classmethod
     def create(cls, arena: Arena) -> Life | None:

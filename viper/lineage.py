@@ -117,10 +117,10 @@ _ones = _zeros = _NOTHING
 
 
 class Fanout:
-    """How many outputs each of some inputs has had, in the shortest of three forms; it is never changed.
+    """The number of outputs of each of some inputs, in the shortest of three forms; it is never changed.
 
-    Where each has one, or one at most, that takes no memory, or a bit for each: a filter of 16,384 rows spent
-    30 us on numbers of 4 bytes that said so.
+    If each has one, that takes no memory; if each has one at most, a bit for each: a filter of 16,384 rows
+    spent 30 us on numbers of 4 bytes that said so.
 
     Args:
         inputs: how many inputs there are.
@@ -139,7 +139,7 @@ class Fanout:
         if ends is not None and len(ends) != inputs:
             raise ValueError(f"{len(ends)} ends for {inputs} inputs")
         self.inputs = inputs
-        """How many inputs there are."""
+        """The number of inputs."""
         self.kept: Any = kept
         """As given."""
         self._ends = ends

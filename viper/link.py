@@ -1,8 +1,8 @@
 """A link: the way from one task to another that the same thread runs, and that receives from no other.
 
-What a single source adds is in order already, so nothing has to be merged; what one thread both adds and
-takes needs no memory that others share. So a link is a queue. It stands in the place of a gate with one
-source and one reader, and has the methods of both of its ends.
+The tuples of a single source are in order already, so nothing has to be merged; and tuples that one thread
+both adds and takes need no memory that others share. So a link is a queue. It stands in the place of a gate
+with one source and one reader, and has the methods of both of its ends.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Link:
     """
 
     store_bytes = None
-    """What goes this way is never encoded."""
+    """None, as nothing that goes this way is encoded."""
 
     def __init__(self, *, slots: int, tuples: int) -> None:
         self.positions = Positions()
@@ -39,13 +39,13 @@ class Link:
         self._slots = slots
         self._room = tuples
         self._jumbos: deque[Jumbo] = deque()
-        """Those of which tuples wait."""
+        """The jumbo tuples of which tuples wait."""
         self._waiting = 0
         """The number of tuples that wait."""
         self._passed = 0
         """The number of positions that belong to tuples which have been taken."""
         self._taken = 0
-        """How many tuples of the first jumbo tuple have been taken."""
+        """The number of tuples of the first jumbo tuple that have been taken."""
         self._floor = LEAST
         self._last_ts = UNTOLD
         self._added = self._added_jumbos = self._runs = 0
@@ -188,7 +188,7 @@ class Link:
         return None if self._waiting or self._floor == END else 0
 
     def last_ts(self) -> int:
-        """How far event time came, as the source has told it; LEAST.ts if it has not."""
+        """Read how far event time came, as the source has reported it; LEAST.ts if it has not."""
         return LEAST.ts if self._last_ts == UNTOLD else self._last_ts
 
     def until_ts(self) -> int:

@@ -40,7 +40,7 @@ def _of_the_machine() -> Iterator[int]:
 
 
 def _of_control_groups() -> Iterator[int]:
-    """What each limit leaves, of the group itself and all above it."""
+    """Yield the memory that each limit leaves, of the group itself and all above it."""
     for line in _lines(PROC / "self" / "cgroup"):
         _, controllers, name = line.rstrip("\n").split(":", 2)
         if not controllers:
@@ -58,7 +58,7 @@ def _left(root: Path, name: str, kind: _Kind) -> Iterator[int]:
 
 
 def _counted(path: Path, key: str) -> int:
-    """What a file of lines of a key and a number says of a key; 0 if nothing."""
+    """Read the number of a key from a file of lines of a key and a number; 0 if there is none."""
     for line in _lines(path):
         name, _, number = line.partition(" ")
         if name == key and number.isdigit():

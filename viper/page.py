@@ -32,7 +32,7 @@ class TaskPage:
 
     def __init__(self, arena: Arena, offset: int, *, inputs: int, outputs: int) -> None:
         self.offset = offset
-        """Where it lies in its arena."""
+        """Its offset in its arena."""
         self._inputs, self._outputs = inputs, outputs
         self._arena = arena  # keeps the memory
         arena._at(offset, self.size(inputs, outputs))
@@ -127,7 +127,7 @@ class TaskPage:
         its rings.
 
         Returns:
-            Whether it has come any further since the last time.
+            True if it has come any further since the last time.
 
         Raises:
             StateFullError: the log of the task cannot grow.
@@ -139,12 +139,12 @@ class TaskPage:
 
     @property
     def left(self) -> int:
-        """How many tuples are still to be left out, of all outputs."""
+        """The number of tuples that are still to be left out, of all outputs."""
         return sum(int(lib.vp_page_skip(self._page, number, 0)) for number in range(self._outputs))
 
     @property
     def singly(self) -> int:
-        """How many tuples it had better take one by one, as a process has died among them."""
+        """The number of tuples that it had better take one by one, as a process has died among them."""
         return int(lib.vp_page_singly(self._page))
 
     def go_singly(self, tuples: int) -> None:
@@ -169,7 +169,7 @@ class TaskPage:
 
     @property
     def commits(self) -> int:
-        """How often it has come further."""
+        """The number of times that it has come further."""
         return int(lib.vp_page_commits(self._page))
 
     @property
@@ -211,7 +211,7 @@ class TaskPage:
 
 
 class _Repeat:
-    """What a successor leaves out of one output."""
+    """The tuples that a successor leaves out of one output."""
 
     __slots__ = ("_output", "_page", "compares_positions", "left", "left_out")
 

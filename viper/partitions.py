@@ -49,7 +49,7 @@ class Partition:
 
     @property
     def waiting(self) -> int:
-        """How many rows are at hand."""
+        """The number of rows at hand."""
         return int(self._handle.count - self._handle.next)
 
     @property
@@ -71,7 +71,7 @@ class Partition:
 
     @property
     def overflowed(self) -> int:
-        """How many rows had no room left for their place among those of the same time."""
+        """The number of rows for whose place no room was left among those of the same time."""
         return int(self._handle.clock.overflowed)
 
     def floor(self) -> Position:

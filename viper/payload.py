@@ -46,7 +46,7 @@ class Payload(Protocol):
 
     @property
     def lease(self) -> Lease | None:
-        """What the memory of its values is lent by; None where it may be kept."""
+        """The lease by which the memory of its values is lent; None if it may be kept."""
 
     @property
     def rows(self) -> list[Row]:
@@ -192,11 +192,11 @@ def _is_shareable(row: Row | None) -> bool:
 
 JOINED_BYTES = 1 << 19
 """Bytes up to which columns are put together. Whatever its size, a batch costs some 100 us on its way, in
-which about as many bytes are copied; and of more, the first leave the caches before the last have come."""
+which about as many bytes are copied. Of more, the first leave the caches before the last have come."""
 
 
 def worth_joining(payloads: Sequence[Payload], enough: int = sys.maxsize) -> int:
-    """How many payloads, from the first one on, had better be one: of one kind, so that columns stay columns.
+    """Count the payloads, from the first one on, that should be one: of one kind, so columns stay columns.
 
     Args:
         payloads: at least one, which counts in any case.

@@ -111,7 +111,7 @@ class SourceClock:
 
     @property
     def overflowed(self) -> int:
-        """How many tuples had no room left for their place among those of the same timestamp."""
+        """The number of tuples for whose place no room was left among those of the same timestamp."""
         return int(self._handle.overflowed)
 
     def save(self) -> tuple[int, int, int]:
@@ -142,10 +142,10 @@ class SourceClock:
 class Positions:
     """A growable array of positions in C memory.
 
-    Beside its place each has the tree of tracked tuples that it belongs to, 0 for none (see
-    `viper.forest`): what is appended as a `Position` has none, all else keeps its own or inherits it.
+    Beside its place each has the tree of tracked tuples that it belongs to, 0 for none (see `viper.forest`).
+    One that is appended as a `Position` has none; all others keep their own or inherit it.
 
-    What appends to it raises MemoryError where there is no memory, and leaves it as it was.
+    A method that appends to it raises MemoryError if there is no memory, and leaves it as it was.
     """
 
     __slots__ = ("_handle",)

@@ -23,7 +23,7 @@ class Quota:
         self._quota: Any = ffi.cast("vp_quota *", arena._at(offset, lib.vp_quota_size(account + 1)))
         self._account: Any = lib.vp_quota_account(self._quota, account)
         self.offset = offset
-        """Where it lies in its arena."""
+        """Its offset in its arena."""
 
     @classmethod
     def create(cls, arena: Arena, limit: int | None, *, accounts: int = 1) -> Quota:

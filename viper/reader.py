@@ -152,11 +152,11 @@ class Reader:
     def get_ready(self, limit: int, into: Positions, *, borrows: bool = False) -> list[Run]:
         """Deliver up to `limit` tuples that are ready, in order.
 
-        Their positions are appended to `into`, run after run. What is returned may be less than what
-        is ready; it is empty only if nothing is, or `limit` is 0.
+        Their positions are appended to `into`, run after run. It may return less than is ready; the list is
+        empty only if nothing is ready, or `limit` is 0.
 
-        Whatever it raises, the reader goes on behind what it was about to deliver: that is lost, its slots
-        go back to their sources, and `into` is as it was.
+        Whatever it raises, the reader continues after the tuples that it was about to deliver: these are
+        lost, their slots go back to their sources, and `into` is as it was.
 
         Args:
             limit: the most tuples; once part of a jumbo tuple is borrowed, its rest is delivered alone.
@@ -318,7 +318,7 @@ class Reader:
         return None if found < 0 else int(found)
 
     def last_ts(self) -> int:
-        """How far event time came at the source that says so and came furthest; LEAST.ts if none does."""
+        """Read how far event time came at the source that came furthest; LEAST.ts if none reports any."""
         return int(lib.vp_merge_last_ts(self._merge))
 
     def until_ts(self) -> int:
@@ -339,7 +339,7 @@ def _let_go(arena: Arena, at: object) -> None:
 _SHARE: Final = 2
 """At most one half of a store is lent, so that its source can write into the other half meanwhile."""
 LEAST_BYTES: Final = 64 * 1024
-"""What is smaller is copied: a lease takes 2 us, in which so much is copied as well."""
+"""The least size that is lent; smaller columns are copied: a lease takes 2 us, which copies as much."""
 
 
 class Loans:
@@ -365,7 +365,7 @@ class Loans:
 
     @property
     def due(self) -> int:
-        """How many leases have been delivered to their end and have not ended."""
+        """The number of leases that have been delivered to their end and have not ended."""
         return len(self._due)
 
     def limit(self, tuples: int) -> int:

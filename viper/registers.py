@@ -24,7 +24,7 @@ class Registers:
         self._registers: Any = ffi.cast("vp_registers *", arena._at(offset, lib.vp_registers_size(count)))
         self._count = count
         self.offset = offset
-        """Where they lie in their arena."""
+        """Their offset in their arena."""
 
     @classmethod
     def create(cls, arena: Arena, count: int) -> Registers:
@@ -35,7 +35,7 @@ class Registers:
 
     @classmethod
     def attach(cls, arena: Arena, offset: int, count: int) -> Registers:
-        """Those at an offset, of that number; ArenaError if nothing was allocated there."""
+        """Attach the registers at an offset, of that number; ArenaError if nothing was allocated there."""
         return cls(arena, offset, count)
 
     @staticmethod

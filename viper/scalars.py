@@ -13,9 +13,9 @@
     pandas.Timestamp, Timedelta     datetime, timedelta
     pandas.NaT, NA; NaT of NumPy    None
 
-What no value of Python holds is refused, as it would differ in silence: nanoseconds in a datetime, a year
-beyond 9999, a span of months, more digits than a float has. Decimal and Fraction are Python's own numbers,
-and arrays and whatever else has a class of its own stay as they are.
+A scalar that no value of Python can hold is refused, as it would differ in silence: nanoseconds in a
+datetime, a year beyond 9999, a span of months, more digits than a float has. Decimal and Fraction are
+Python's own numbers, and arrays and whatever else has a class of its own stay as they are.
 
 Neither library is imported here: where a scalar is, its library is, too.
 """
@@ -90,14 +90,14 @@ def holds_any(pickled: bytes) -> bool:
 def python_within(value: Any) -> Any:
     """A value that nobody else has, with Python's values for the scalars in it.
 
-    It looks into tuples, named tuples too, lists, sets, dicts and deques, however deep. What an object of
-    another class has in it is its own.
+    It searches tuples, named tuples too, lists, sets, dicts and deques, however deep. It leaves the content
+    of objects of other classes alone.
 
     Args:
         value: it is changed in place where it can be.
 
     Returns:
-        The value itself; another one where it is a scalar or cannot be changed.
+        The value itself; another one if it is a scalar or cannot be changed.
 
     Raises:
         ScalarError: as for `python_of`, or two keys of a dict would be one.

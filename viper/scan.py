@@ -24,7 +24,7 @@ _CHUNK: Final = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class ColumnTest:
-    """What one condition asks of the values of a column."""
+    """The bounds that one condition sets to the values of a column."""
 
     low: Any
     """The least value; of a band the value in its middle."""

@@ -49,15 +49,15 @@ class ColumnType:
     nullable: bool = True
     """True if None is among its values."""
     unit: str = ""
-    """What its numbers count: s, ms, us or ns; empty where it has no unit."""
+    """The unit that its numbers count: s, ms, us or ns; empty if it has none."""
     zone: str | None = None
     """The time zone of a timestamp; None for one without."""
     precision: int = 0
     """The digits of a decimal."""
     scale: int = 0
-    """Those of them behind the point."""
+    """The digits of a decimal that follow the point."""
     children: tuple[tuple[str, ColumnType], ...] = ()
-    """What it nests, by name: the fields of a struct; ``item`` of a list; ``key`` and ``value`` of a map."""
+    """The types that it nests, by name: the fields of a struct; ``item``; of a map ``key`` and ``value``."""
 
     def __str__(self) -> str:
         return self._text() + ("" if self.nullable else " not null")

@@ -1,8 +1,9 @@
 """Segments: the memory of a shared arena, as an open file that processes hand to each other.
 
-Where the system has memory files without a name, nothing can be left behind. Elsewhere a segment has a
-name for the moment in which it is made. Who is killed in that moment leaves the name, so it says whose it
-is, it is written down beforehand, and whoever makes the next segment removes what the dead have left.
+If the system has memory files without a name, nothing can be left behind. Otherwise a segment has a name for
+the moment in which it is made. A process that is killed in that moment leaves the name. So the name says
+whose it is, and is written down beforehand; the maker of the next segment removes the names that dead
+processes have left.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from typing import Final
 from viper._backend import ffi, lib
 
 ANONYMOUS: Final = hasattr(os, "memfd_create")
-"""Whether this system has memory files without a name."""
+"""True if this system has memory files without a name."""
 
 _REFUSED: Final = {errno.ENOSYS, errno.EPERM, errno.EACCES}
-"""How a system, or a sandbox on it, says that it has none for us."""
+"""The errors by which a system, or a sandbox on it, reports that it has none for us."""
 
 _numbers = itertools.count()
 
@@ -63,7 +64,7 @@ def remove_abandoned() -> list[str]:
 
 
 def _abandoned() -> Iterator[Path]:
-    """What is written down of processes that are no more; another may have their number by now."""
+    """Yield the records of processes that are no more; another may have their number by now."""
     for record in sorted(_records().glob("vp-*-*-*")):
         _, pid, *others = record.name.split("-")
         if pid.isdigit() and len(others) == 2 and str(_start_of(int(pid))) != others[0]:
@@ -80,14 +81,14 @@ def _remove(record: Path) -> bool:
 
 
 def _records() -> Path:
-    """Where the names of this user's segments are written down."""
+    """Find the folder that records the names of this user's segments."""
     folder = Path(tempfile.gettempdir()) / f"viperstorm-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     return folder
 
 
 def _start_of(pid: int) -> int | None:
-    """When a process started, in whatever unit the system has; None if there is none of that number."""
+    """Read when a process started, in whatever unit the system has; None if there is none of that number."""
     try:
         # The name of the program stands in brackets, and may have any characters in it.
         return int(Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[19])

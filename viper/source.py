@@ -24,7 +24,7 @@ _MOST: Final = 2**64 - 1
 
 
 class Repeat(Protocol):
-    """What the successor of a killed producer adds first, and its readers have already."""
+    """The tuples that the successor of a killed producer adds first, and its readers have already."""
 
     compares_positions: bool
     """True if tuples come again at the same positions."""

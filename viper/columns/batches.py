@@ -41,7 +41,7 @@ class Batches:
         """The bytes that each row takes at least."""
         self._checks = _numbered(map(check_of, schema.types))
         self._checks_of_valid = _numbered(map(within_of, schema.types))
-        """Those of a batch without nulls."""
+        """The checks for a batch without nulls."""
 
     def of_rows(self, rows: Sequence[Sequence[Any]]) -> pa.RecordBatch:
         """A batch of rows whose values have the form that the stream carries (105 to 224 ns a row)."""
@@ -59,8 +59,8 @@ class Batches:
                 and with a schema like this one's they are as they must be.
 
         Raises:
-            MisfitError: it lacks a column or has another one, its columns differ in length, or one holds null
-                against the schema, or is of a type that may hold what the declared one cannot.
+            MisfitError: it lacks a column or has another one, or its columns differ in length. Or one holds
+                null against the schema, or is of a type that may hold what the declared one cannot.
             TypeError: it is none of these.
         """
         is_ours = isinstance(given, pa.RecordBatch) and given.schema.equals(self.schema, check_metadata=True)

@@ -30,7 +30,7 @@ _LONGEST_DAYS: Final = 999_999_999
 
 
 def check_of(kind: ColumnType, *, is_nested: bool = False) -> Check | None:
-    """What looks at the columns of a type; None for a type whose columns hold nothing else."""
+    """Choose the check for the columns of a type; None for a type whose columns can hold nothing else."""
     within = within_of(kind)
     if kind.nullable:
         return within
@@ -46,7 +46,7 @@ def check_of(kind: ColumnType, *, is_nested: bool = False) -> Check | None:
 
 
 def within_of(kind: ColumnType) -> Check | None:
-    """What looks at the values of a column without nulls; None for a type that any value is of."""
+    """Choose the check for the values of a column without nulls; None for a type that any value is of."""
     if kind.children:
         return _nested(kind)
     if kind.name == "string":
@@ -113,7 +113,7 @@ def _nested(kind: ColumnType) -> Check | None:
 
 
 def _children(column: Any, kind: ColumnType) -> list[Any]:
-    """What is nested in a column without nulls, and without what lies outside of a slice."""
+    """List the columns nested in a column without nulls, without the values that lie outside of a slice."""
     if kind.name == "struct":
         return column.flatten()  # type: ignore[no-any-return]
     first, last = (column.offsets[place].as_py() for place in (0, -1)) if len(column) else (0, 0)

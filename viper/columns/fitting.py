@@ -11,9 +11,9 @@
     list, struct, map           tuple; of a struct its values, of a map its pairs (key, value)
     null                        None
 
-All of them are immutable. What is emitted may also be of a kind that fits without loss: an int for a float or
-a decimal, a datetime for a timestamp, a bytearray for bytes, a mapping for a struct or a map, a NumPy scalar
-for what it holds.
+All of them are immutable. An emitted value may also be of a kind that fits without loss: an int for a float
+or a decimal, a datetime for a timestamp, a bytearray for bytes. So may a mapping for a struct or a map, and a
+NumPy scalar for the value that it holds.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class _Counted(NamedTuple):
     """True if it counts from 1970."""
 
     def count_of(self, per_second: int) -> int:
-        """How many of a unit it is; refuses one that is no whole number of them."""
+        """Convert it to a number of a unit; refuses one that is no whole number of them."""
         made, rest = divmod(self.number * per_second, _PER_SECOND[self.unit])
         if rest:
             raise MisfitError("it is finer than the unit")
@@ -352,7 +352,7 @@ _NULLABLE: Final = 0x80
 
 
 def code_of(kind: ColumnType) -> int:
-    """What C accepts for a type without asking `Fitting`: from 1 on exactly the type's own form; 0 nothing.
+    """Encode what C accepts for a type without asking `Fitting`: from 1 on only the type's own form, 0 none.
 
     The highest bit stands for None. ``string`` is 11, ``binary`` 12.
     """

@@ -17,7 +17,7 @@ _MOST_SEEN: Final = 10_000
 
 
 def kept_in(value: object, lease: Lease) -> str | None:
-    """What an object keeps of columns that were lent, in words; None if nothing is found.
+    """Describe what an object keeps of columns that were lent; None if nothing is found.
 
     Args:
         value: is searched with all that it refers to, modules, functions and classes left out.
@@ -49,7 +49,7 @@ def _is_shared(value: object) -> bool:
 
 
 def _addresses(value: Any) -> Iterable[int]:
-    """Where the values of an array, of NumPy or Arrow, or of several lie; nowhere for anything else."""
+    """List the addresses of the values of an array, of NumPy or Arrow, or of several; none for others."""
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, numpy.ndarray):
         return [value.__array_interface__["data"][0]]

@@ -34,7 +34,7 @@ class Kept(Sequence[int]):
 
     @property
     def fanout(self) -> Fanout:
-        """Which of these have an output, where each that is kept has one."""
+        """The rows that have an output, if each that is kept has one."""
         return Fanout(self.rows, self._bits if self._count < self.rows else None)
 
     @property

@@ -47,13 +47,13 @@ class Lease:
         return any(buffer is not None and self.holds(buffer.address) for buffer in array.buffers())
 
     def end(self, patience_s: float = 1.0) -> bool:
-        """Ask the memory back, of which nothing more can be made then.
+        """End the lease of the memory, of which nothing more can be made then.
 
         Args:
             patience_s: for how many seconds others may still refer to it.
 
         Returns:
-            Whether nothing refers to it any more.
+            True if nothing refers to it any more.
         """
         if self._ended():
             return True

@@ -1,4 +1,4 @@
-"""Which of Arrow's types hold all values of which others, so that a column may be emitted as either."""
+"""The types of Arrow's that hold all values of others, so that a column may be emitted as either."""
 
 from __future__ import annotations
 

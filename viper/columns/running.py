@@ -1,6 +1,6 @@
 """Running values of keys, by the small numbers that `Rows.slots` gives them.
 
-What is remembered of the keys lies in an array of the component's, at their numbers as indexes. Rows are
+The values of the keys lie in an array of the component's, at their numbers as indexes. Rows are
 taken one after the other, so it does not matter how they are divided into batches.
 """
 

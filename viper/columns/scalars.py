@@ -62,8 +62,8 @@ def converter(name: str, kind: pa.DataType, unit: str | None = None) -> Converte
         unit: s, ms, us or ns, in which timestamps are counted, rounded down; None: in their own.
 
     Raises:
-        ScalarError: values of that type have no form here. What is returned raises it for timestamps that are
-            too far from 1970 for the unit.
+        ScalarError: values of that type have no form here. The returned function raises it for timestamps
+            that are too far from 1970 for the unit.
     """
     number = _FORMATS.get(str(kind))
     if number is not None:
@@ -105,12 +105,12 @@ def _booleans(column: pa.Array) -> list[Any]:
 
 
 def _objects(column: pa.Array) -> list[Any]:
-    """Text and bytes: 22 to 34. What was slower: cutting one long text by the offsets, 80."""
+    """Convert text and bytes: 22 to 34. Slower, at 80: cutting one long text by the offsets."""
     return column.to_pylist() if _LISTS_ARE_FAST else column.to_numpy(zero_copy_only=False).tolist()  # type: ignore[no-any-return]
 
 
 _LISTS_ARE_FAST = int(pa.__version__.partition(".")[0]) >= 26 or find_spec("numpy") is None
-"""Whether `to_pylist` beats the way by NumPy, which pyarrow does not need any more."""
+"""True if `to_pylist` beats the way by NumPy, which pyarrow does not need any more."""
 
 
 def _plain(column: pa.Array) -> list[Any]:

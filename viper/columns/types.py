@@ -75,7 +75,7 @@ def _type_text(kind: pa.DataType) -> str:
 
 @lru_cache(maxsize=1024)
 def fit_of_arrow(kind: pa.DataType) -> Fit:
-    """What makes values fit a type of Arrow's, as `fit_of` does for a declared one; None fits as well.
+    """Choose the function that fits values to a type of Arrow's, as `fit_of` to a declared one; and None.
 
     Raises:
         ValueError: no stream can declare the type.

@@ -94,7 +94,7 @@ def _header(table: KeyedTable) -> bytes:
 
 
 def _difference(chunk: bytes, table: KeyedTable) -> str:
-    """What is wrong with the header of a chunk."""
+    """Describe what is wrong with the header of a chunk."""
     if len(chunk) < _HEADER.size or not chunk.startswith(_MAGIC):
         return f"{chunk[:16]!r}... is no chunk of rows"
     _, version, hashes, groups, length = _HEADER.unpack_from(chunk)

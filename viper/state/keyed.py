@@ -19,11 +19,11 @@ _SHOWN_WORDS: Final = 2
 
 
 class KeyedState:
-    """What a component remembers by key; `create` makes it, `attach` finds it again.
+    """The state of a component by key; `create` makes it, `attach` finds it again.
 
-    What a table's rows hold is told by a letter for each column: `q` an integer of 64 bits, `d` a float, `?`
-    a bool, `s` a text, `y` bytes; or by `[` and the letter of a list's elements, or by `{` and that of a
-    map's values. All that stands behind an `@` where keys go by time (`KeyedTable.expire`).
+    A letter for each column gives the types of a table's rows: `q` an integer of 64 bits, `d` a float, `?` a
+    bool, `s` a text, `y` bytes. A list has `[` and the letter of its elements, a map `{` and that of its
+    values. An `@` comes before them all if keys expire by time (`KeyedTable.expire`).
     """
 
     __slots__ = ("_arena", "_codes", "_first_owner", "_is_tracked", "groups", "offset")
@@ -39,7 +39,7 @@ class KeyedState:
         tracked: bool = False,
     ) -> None:
         self.offset = offset
-        """Where it lies in its arena."""
+        """Its offset in its arena."""
         self.groups = groups
         """Number of key groups."""
         self._arena = arena
@@ -114,7 +114,7 @@ class KeyedState:
         return sum(map(self.used_bytes, range(self.groups)))
 
     def keys(self, number: int) -> int:
-        """How many keys a table has in all key groups; from any process, at any time.
+        """Count the keys that a table has in all key groups; from any process, at any time.
 
         Args:
             number: index of the table.
@@ -126,9 +126,9 @@ class KeyedState:
         return int(lib.vp_keyed_count(self._at(number, group)))
 
     def accesses(self, group: int) -> int:
-        """How often a key of a group was asked for, in any table: about once for each tuple and state.
+        """Count the accesses to keys of a group, in any table: about one for each tuple and state.
 
-        From any process, at any time. What was asked for and went back was asked for all the same.
+        From any process, at any time. Accesses of a slice that was taken back count all the same.
         """
         return sum(int(lib.vp_keyed_accesses(self._at(n, group))) for n in range(len(self._codes)))
 
@@ -184,7 +184,7 @@ class KeyedState:
         table.own(*self._places(number, groups))
 
     def scope(self, writer: Writer) -> Scope:
-        """What says which key the cells of this state are of."""
+        """Make the scope, which says which key the cells of this state are of."""
         return Scope(writer, writer.address, hash_of_rare, canonical_of_rare)
 
     def _at(self, number: int, group: int) -> Any:

@@ -20,7 +20,7 @@ class Pool:
 
     def __init__(self, arena: Arena, offset: int) -> None:
         self.offset = offset
-        """Where it lies in its arena."""
+        """Its offset in its arena."""
         self._arena = arena  # keeps the memory
         self._pool: Any = lib.vp_pool_at(arena._header, offset)
         if not self._pool:
@@ -49,12 +49,12 @@ class Pool:
 
     @property
     def size_bytes(self) -> int:
-        """What it has."""
+        """The bytes that it has."""
         return int(lib.vp_pool_blocks(self._pool)) * _BLOCK
 
     @property
     def used_bytes(self) -> int:
-        """What is in use of it, in whole blocks."""
+        """The bytes of it that are in use, in whole blocks."""
         return int(lib.vp_pool_claimed(self._pool)) * _BLOCK
 
 
@@ -72,7 +72,7 @@ class UndoLog:
 
     def __init__(self, arena: Arena, offset: int, owner: int) -> None:
         self.offset = offset
-        """Where it lies in its arena."""
+        """Its offset in its arena."""
         self.owner = owner
         """The number under which it claims memory of the pool."""
         self._undo: Any = ffi.cast("vp_undo *", arena._at(offset, lib.vp_undo_size()))

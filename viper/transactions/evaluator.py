@@ -1,4 +1,4 @@
-"""Which evaluator a process evaluates a group by, and what it has chosen."""
+"""The evaluator by which a process evaluates a group, and the choices that it has made."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Reason(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What a process has chosen so far. Times are those of an instruction, None where they are not known."""
+    """The choices of a process so far. Times are those of an instruction, None if they are not known."""
 
     serial: int
     """Evaluations by one thread."""
@@ -58,7 +58,7 @@ class Chosen:
 
 
 class Evaluator:
-    """What evaluates a group in one process; `Group.use` has the group evaluated by it.
+    """The evaluator of a group in one process; `Group.use` has the group evaluated by it.
 
     Args:
         arena: has the group.
@@ -108,7 +108,7 @@ class Evaluator:
 
 
 def chosen(arena: Arena, group: int, region: int) -> Chosen:
-    """What the process has chosen that has its room at `region`; from any process. As for `Evaluator`."""
+    """Read the choices of the process that has its room at `region`; from any process. As for `Evaluator`."""
     found: Any = ffi.new("vp_txchosen *")
     lib.vp_txchoice_chosen(lib.vp_txgroup_at(arena._header, group), region, found)
     return Chosen(

@@ -15,12 +15,12 @@ from viper.transactions.specs import TableSpec
 from viper.transactions.tables import Table, TableLayout
 
 LOG_BYTES: Final = 4 << 20
-"""What a log has room for unless told otherwise; memory that is not touched takes none."""
+"""The room of a log unless the caller sets another; memory that is not touched takes none."""
 NO_LOG: Final = -1
 
 
 class Outcome(enum.IntEnum):
-    """What an evaluation has done."""
+    """The outcome of an evaluation."""
 
     NOTHING = 0
     """Nothing could be evaluated, or somebody else is at it, who looks again behind it."""
@@ -42,7 +42,7 @@ class LogSpec:
 
 @dataclass(frozen=True, slots=True)
 class GroupLayout:
-    """Where a group lies, for other processes of the arena."""
+    """The layout of a group, for other processes of the arena."""
 
     offset: int
     tables: tuple[TableLayout, ...]
@@ -53,13 +53,13 @@ class GroupLayout:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What a group has evaluated so far."""
+    """The counts of what a group has evaluated so far."""
 
     transactions: int
     aborted: int
     """Of these."""
     evaluations: int
-    """How often somebody evaluated any."""
+    """The number of times that somebody evaluated any."""
     late: int
     """Transactions that came below what was evaluated already."""
     instructions: int
@@ -70,7 +70,7 @@ class Group:
 
     def __init__(self, arena: Arena, layout: GroupLayout, tables: Sequence[Table]) -> None:
         self.layout = layout
-        """Where it lies."""
+        """Its layout in the arena."""
         self.tables = tuple(tables)
         """Its tables, in order."""
         self.arena = arena
@@ -194,7 +194,7 @@ class Group:
         return int(lib.vp_txgroup_holding(self.native))
 
     def counts(self) -> Counts:
-        """What was evaluated so far."""
+        """Count what was evaluated so far."""
         found: Any = ffi.new("vp_txcounts *")
         lib.vp_txgroup_counts(self.native, found)
         return Counts(

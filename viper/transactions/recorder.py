@@ -1,4 +1,4 @@
-"""Recorder: what a task wants of the tables of its group, from its tuples to the results called back.
+"""Recorder: the requests of a task to the tables of its group, from its tuples to the results called back.
 
 A cycle of a task is
 
@@ -11,8 +11,9 @@ take_rows(count) in place of take_results().
 
 Several loads may be placed before anything is called back; callbacks come in the order of all placed tuples.
 
-What the log has no room for waits in the memory of the process until `publish` finds room, which it says.
-A batch is never too large for that; `has_room` says when it is better to gather no more.
+Requests for which the log has no room wait in the memory of the process until `publish` finds room; its
+return value says so. A batch is never too large for that; `has_room` says when it is better to gather no
+more.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _ERRORS: Final = (DivergedError, LogFullError, StateFullError, ResultLostError)
 
 
 class Recorder(_rows.Recorder):
-    """What a task wants of shared tables.
+    """The requests of a task to shared tables.
 
     The log may hold transactions of a predecessor that was killed. Those are compared with what is recorded,
     and not written again; `is_replaying` is true until all were. Of functions that run
@@ -90,10 +91,10 @@ class Recorder(_rows.Recorder):
         self.place_at(int(ffi.cast("uintptr_t", positions._handle)), first)
 
     def run_alone(self) -> None:
-        """Run the function whose turn it is, and let evaluation go on; right behind `evaluate` saying so.
+        """Run the function whose turn it is, and let evaluation continue; right after `evaluate` reports it.
 
-        What the function raises other than Abort is raised here once its writes are undone. Its transaction
-        counts as aborted then.
+        An exception of the function other than Abort is raised here once its writes are undone. Its
+        transaction counts as aborted then.
         """
         function = self.next_alone()
         view = View(self._group)

@@ -1,4 +1,4 @@
-"""What a shared table is: its key, its columns, and how many rows it has room for."""
+"""The specification of a shared table: its key, its columns, and the number of rows that it has room for."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 KEY_KINDS: Final = ("int64", "text")
-"""What a key is, or a part of it."""
+"""The kinds of a key, or of a part of it."""
 COLUMN_KINDS: Final = ("int64", "float64", "set")
-"""What a column holds; the elements of a set are ints of 64 bits and texts."""
+"""The kinds of a column; the elements of a set are ints of 64 bits and texts."""
 MOST_COLUMNS: Final = 64
 MOST_KEY_PARTS: Final = 16
 MOST_ROWS: Final = 2**31
@@ -42,7 +42,7 @@ class ColumnSpec:
 
 
 class TableSpec:
-    """What a table is, for all who use it; equal to another one of the same name, shape and room.
+    """The specification of a table, for all who use it; equal to another of the same name, shape and room.
 
     A column is an attribute, or an item where its name is that of something else: `accounts.balance`,
     `accounts["balance"]`.
@@ -58,7 +58,7 @@ class TableSpec:
         default: Mapping[str, Number] | None = None,
         text_bytes: int = 48,
     ) -> None:
-        """What a table is.
+        """Check and keep the description of a table.
 
         Args:
             name: by which it is known among the tables of a topology.
@@ -76,7 +76,7 @@ class TableSpec:
         """
         self.table_name = _checked_name("table", name)
         self.is_single_key = isinstance(key, str)
-        """Whether a key is a value, and not a tuple of them."""
+        """True if a key is a value, and not a tuple of them."""
         self.key_kinds: tuple[str, ...] = _checked_key(name, key)
         self.column_kinds: dict[str, str] = _checked_columns(name, columns)
         self.most_rows = _checked_count(name, "rows", rows, 1)

@@ -21,10 +21,10 @@ _PART_BEHIND: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class TableLayout:
-    """Where a table lies, for other processes of the arena."""
+    """The layout of a table, for other processes of the arena."""
 
     spec: TableSpec
-    """What it is."""
+    """Its specification."""
     offset: int
     """Of its rows, in the arena."""
     elements: int | None
@@ -34,16 +34,16 @@ class TableLayout:
 class Table:
     """A shared table, as one process sees it; `create` makes it, `attach` finds it again.
 
-    What is written and read here is so where nobody evaluates transactions: before and behind a run.
+    Read and write it only while nobody evaluates transactions: before and after a run.
     """
 
     def __init__(self, arena: Arena, layout: TableLayout) -> None:
         spec = layout.spec
         self._arena = arena
         self.layout = layout
-        """Where it lies."""
+        """Its layout in the arena."""
         self.spec = spec
-        """What it is."""
+        """Its specification."""
         arena._at(layout.offset, _rows_size(spec))
         if layout.elements is not None:
             arena._at(layout.elements, _elements_size(spec))
@@ -119,7 +119,7 @@ class Table:
         return self.native.enter(key, StateFullError)
 
     def entered(self) -> int:
-        """How many keys were named, whether their rows are there or not."""
+        """Count the keys that were named, with or without a row."""
         return int(lib.vp_shared_entered(lib.vp_shared_at(self._arena._header, self.layout.offset)))
 
     def entered_elements(self) -> int:
@@ -186,7 +186,7 @@ class Table:
             yield tuple(row)
 
     def __len__(self) -> int:
-        """How many rows are there."""
+        """Count its rows."""
         native = self.native
         return sum(native.get(number) is not None for number in range(len(native)))
 

@@ -13,7 +13,7 @@ from viper.transactions.tables import Table
 
 
 class View:
-    """What a function that runs alone reads and writes; everything before it in the order is done."""
+    """The tables that a function that runs alone reads and writes; all before it in the order is done."""
 
     def __init__(self, group: Group) -> None:
         self._group = group
