@@ -4,5 +4,5 @@ costs      the model: rates, costs of tuples and of their ways
 profiling  measures what the model has to know of a topology and of a machine
 search     finds a plan that the model likes; another way to search is an `Optimizer` (`problem.py`)
 
-What it decides becomes configuration, so planning does not know it.
+Its decisions become configuration, so planning does not know it.
 """

@@ -17,11 +17,11 @@ class Deployment:
     tasks: Mapping[str, tuple[int, ...]]
 
     def key(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
-        """What tells it from others: the order of a component's tasks does not."""
+        """The key that tells it from others, without the order of a component's tasks."""
         return tuple(sorted((name, tuple(sorted(places))) for name, places in self.tasks.items()))
 
     def count(self, component: str) -> int:
-        """How many tasks a component has."""
+        """Count the tasks of a component."""
         return len(self.tasks[component])
 
     def places_used(self) -> tuple[int, ...]:

@@ -1,6 +1,6 @@
 """A profile as a file of YAML, which people read, edit, and keep with the topology.
 
-What is written is read back exactly. All mistakes of a file are reported together, each with its line.
+A written profile is read back exactly. All mistakes of a file are reported together, each with its line.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _HEAD = """\
 
 @dataclass(frozen=True)
 class ProfileFile:
-    """What a file holds."""
+    """The content of a file."""
 
     topology: str
     """Name of the topology."""
     profile: Profile
     hardware: Hardware | None = None
-    """What it was measured on; None where nobody has said so, as in a profile from a paper."""
+    """The machine that it was measured on; None if nobody has said so, as in a profile from a paper."""
 
 
 def save(path: Path, content: ProfileFile) -> None:
@@ -72,7 +72,7 @@ def load(path: Path) -> ProfileFile:
 
 
 def from_yaml(text: str, file: str) -> ProfileFile:
-    """What a text says.
+    """Read a profile from a text.
 
     Args:
         text: of a file.

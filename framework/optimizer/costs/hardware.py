@@ -1,4 +1,4 @@
-"""What is known of the machine that a profile was measured on, for people who compare profiles."""
+"""The machine that a profile was measured on, as far as it is known, for people who compare profiles."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class Hardware:
     model: str
     """As the processor calls itself; empty where that is not known."""
     cpus: tuple[int, ...]
-    """Those that the profile's runs could use, ascending."""
+    """The processors that the profile's runs could use, ascending."""
     caches: tuple[Cache, ...] = ()
-    """Those that several of them share, or could."""
+    """The caches that several of them share, or could."""
     crossings: tuple[Crossing, ...] = ()
     """Each pair that was measured; none where there is one processor only."""

@@ -30,7 +30,7 @@ def hardware_lines(hardware: Hardware | None) -> Iterator[str]:
 
 
 def read_hardware(node: yaml.Node | None, nodes: Nodes) -> Hardware | None:
-    """What the section says, if there is one; what is wrong with it is reported to `nodes`."""
+    """Read the section, if there is one; mistakes in it are reported to `nodes`."""
     if node is None:
         return None
     top = nodes.mapping(node, "a machine", ("model", "cpus", "caches", "crossings"))

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where tasks run: a worker, whose tasks share one thread, or a socket."""
+    """A place where tasks run: a worker, whose tasks share one thread, or a socket."""
 
     cores: int = 1
-    """How many tasks can run at once."""
+    """The number of tasks that can run at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Machine:
         return -(-size // self.line) * self.fetch_ns[producer][consumer]
 
     def moving(self, moved: Mapping[tuple[int, int], float]) -> Iterator[tuple[float, str]]:
-        """How long the machine needs to move these bytes: nanoseconds, and over which way, for people.
+        """Yield the times for moving these bytes: nanoseconds, and over which way, for people.
 
         Args:
             moved: bytes by the index of the place that they come from, and of that where they are needed.

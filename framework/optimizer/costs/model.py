@@ -1,8 +1,8 @@
-"""What a plan is predicted to reach, and what holds it.
+"""The rate that a plan is predicted to reach, and its bottleneck.
 
 All is counted for one tuple that spouts bring, whose nanoseconds of processor time at each place are added
-up. A place can do `cores` seconds of work in a second, a task one, and the machine as many as it has cores;
-memories and the ways between places move as many bytes as the machine says. Whichever of these is used up
+up. A place can do `cores` seconds of work in a second, a task one, and the machine as many as it has cores.
+Memories and the ways between places move as many bytes as the machine says. Whichever of these is used up
 first is the bottleneck.
 """
 
@@ -23,7 +23,7 @@ from framework.optimizer.costs.shape import Flow, Shape, Spread
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What a deployment is predicted to do."""
+    """The prediction for a deployment: its rate, its loads and its bottleneck."""
 
     rate: float
     """Tuples of spouts a second."""
@@ -32,7 +32,7 @@ class Prediction:
     tasks: Mapping[tuple[str, int], float]
     """The same by component and index of the task."""
     bottleneck: str
-    """What is used up first, for people."""
+    """The first resource that is used up, for people."""
     rates: Mapping[str, float]
     """Tuples that each component processes for each tuple of a spout."""
     runs: Mapping[Flow, float]
@@ -42,8 +42,8 @@ class Prediction:
 def tuples(shape: Shape, profile: Profile) -> tuple[dict[str, float], dict[tuple[str, str], float]]:
     """Tuples that each component processes, and that it emits to each stream, for one tuple of a spout.
 
-    All tasks of a component together: a stream that goes to all of them counts once for each of as many as it
-    may have, as such a component keeps its number of tasks.
+    All tasks of a component are taken together. A stream that goes to all of them counts once for each of as
+    many as it may have, as such a component keeps its number of tasks.
     """
     processed: dict[str, float] = {}
     emitted: dict[tuple[str, str], float] = {}
@@ -64,13 +64,13 @@ def tuples(shape: Shape, profile: Profile) -> tuple[dict[str, float], dict[tuple
 
 
 def predict(shape: Shape, profile: Profile, machine: Machine, deployment: Deployment) -> Prediction:
-    """What a deployment reaches.
+    """Predict the rate of a deployment.
 
     Args:
         shape: the topology's.
         profile: costs of all its components.
         machine: where it runs.
-        deployment: what runs where; each component has one task at least.
+        deployment: the place of each task; each component has one task at least.
     """
     model = CostModel(shape, profile, machine)
     tasks: dict[tuple[str, int], float] = defaultdict(float)
@@ -113,7 +113,7 @@ class CostModel:
     def added(
         self, name: str, placed: Mapping[str, tuple[int, ...]]
     ) -> Iterator[tuple[tuple[str, int], float]]:
-        """What is to be done in addition when a component joins those before it, for each tuple of a spout.
+        """Yield the work that is added when a component joins those before it, for each tuple of a spout.
 
         Args:
             name: of the component.
@@ -199,7 +199,7 @@ class CostModel:
     def _ways(
         self, flow: Flow, sources: tuple[int, ...], targets: tuple[int, ...]
     ) -> Iterator[tuple[tuple[str, int], float]]:
-        """What it takes to bring tuples from place to place."""
+        """Yield the work of bringing tuples from place to place."""
         cost = self._profile.components[flow.source].streams[flow.stream]
         each = self.emitted[flow.source, flow.stream] / len(sources)
         for other, reached in enumerate(targets):

@@ -1,4 +1,4 @@
-"""What the components of a topology cost: measured, edited, or taken from a paper."""
+"""The costs of the components of a topology: measured, edited, or taken from a paper."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 @dataclass(frozen=True, slots=True)
 class StreamCost:
-    """What a component emits to a stream."""
+    """The tuples that a component emits to a stream, and their costs."""
 
     selectivity: float
     """Tuples for each one that the component processes; of a spout, for each one that it brings."""
@@ -24,14 +24,14 @@ class StreamCost:
 
 @dataclass(frozen=True, slots=True)
 class ComponentCost:
-    """What a component does with a tuple."""
+    """The costs of a component for each tuple."""
 
     ns: float
     """Nanoseconds for each tuple that it processes; of a spout, that it brings."""
     streams: Mapping[str, StreamCost] = field(default_factory=dict)
     """By name of the stream."""
     inputs: Mapping[str, float] = field(default_factory=dict)
-    """Where tuples of one input stream take another time than `ns`: by ``source/stream``."""
+    """The time of tuples of an input stream, if it is another than `ns`: by ``source/stream``."""
     share: float = 1.0
     """Of a spout: its part of all tuples that spouts bring."""
     memory: float = 0.0

@@ -1,10 +1,10 @@
-"""How long the runs are that a task takes from one of its sources before it goes on with another.
+"""The length of the runs that a task takes from one of its sources before it continues with another.
 
 A task merges its sources by position, so how often it goes from one to another follows from how its
-producers' tasks have shared *their* input: what a tuple brings forth stands where it stood. A block is what
-one task of a component processes before another one has its turn. A consumer's task gets a part of what was
-made of a block, or nothing at all; and of two blocks between which it got nothing, it may be that the same
-producer's task had them.
+producers' tasks have shared *their* input: the outputs of a tuple take its place in the order. A block is the
+tuples that one task of a component processes before another one has its turn. A consumer's task gets a part
+of what was made of a block, or nothing at all. Two blocks between which it got nothing may have been of the
+same producer's task.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from framework.optimizer.costs.shape import Flow, Shape, Spread
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What a task of a component processes before another one has its turn."""
+    """The tuples that a task of a component processes before another one has its turn."""
 
     mean: float
     """Tuples of all inputs together, in their order; infinite where there is a single task."""
@@ -25,7 +25,7 @@ class Block:
     """True if each tuple goes to any task, whichever had the one before; else tasks take turns."""
 
     def empty(self, kept: float) -> float:
-        """How likely it is that none of its tuples is kept, each of which is with some probability."""
+        """Compute the probability that none of its tuples is kept, each of which is with some probability."""
         if math.isinf(self.mean):
             return 0.0
         if not self.by_chance:
@@ -87,7 +87,7 @@ def run_length(flow: Flow, block: Block, selectivity: float, sources: int, targe
 
 
 def _same(block: Block, reached: float, sources: int) -> float:
-    """How likely it is that the next block of which a task gets anything is of the same producer's task.
+    """Compute the probability that the next block that reaches a task is of the same producer's task.
 
     Args:
         block: of the producer's tasks.

@@ -9,7 +9,7 @@ from functools import cached_property
 
 
 class Spread(enum.StrEnum):
-    """How a stream's tuples are divided among the tasks of a consumer."""
+    """The way in which a stream's tuples are divided among the tasks of a consumer."""
 
     TURNS = "turns"
     """Each task in turn gets a run of them."""

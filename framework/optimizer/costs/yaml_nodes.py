@@ -24,7 +24,7 @@ class Nodes:
     def __init__(self, file: str) -> None:
         self._file = file
         self.problems: list[Problem] = []
-        """What was found to be wrong so far."""
+        """The problems that were found so far."""
 
     def report(self, node: yaml.Node, message: str) -> None:
         """Say what is wrong with a node."""
@@ -37,7 +37,7 @@ class Nodes:
     def mapping(
         self, node: yaml.Node | None, expected: str, keys: Sequence[str] | None = None
     ) -> dict[str, yaml.Node]:
-        """What a mapping holds, by key; nothing where there is no node, or none of that kind.
+        """Read the nodes of a mapping, by key; none if there is no node, or none of that kind.
 
         Args:
             node: should be a mapping.
@@ -62,7 +62,7 @@ class Nodes:
         return found
 
     def items(self, node: yaml.Node | None, expected: str) -> list[yaml.Node]:
-        """What a list holds; nothing where there is no node, or none of that kind."""
+        """Read the nodes of a list; none if there is no node, or none of that kind."""
         if node is None:
             return []
         if isinstance(node, yaml.SequenceNode):
@@ -71,7 +71,7 @@ class Nodes:
         return []
 
     def needed(self, found: Mapping[str, yaml.Node], key: str, within: yaml.Node) -> yaml.Node | None:
-        """What stands at a key that has to be there."""
+        """Read the node at a key that has to be there."""
         if key not in found and isinstance(within, yaml.MappingNode):
             self.report(within, f"found no {key}, expected one")
         return found.get(key)

@@ -1,7 +1,7 @@
-"""What the components of a topology cost: short runs of different plans, and a fit of what they took.
+"""The costs of a topology's components: short runs of different plans, and a fit of their times.
 
 A profile is fitted to the processor time of tasks, as BriskStream's is measured (Zhang et al., SIGMOD 2019,
-section 3.1), but within whole runs: alone, a component has caches for itself that it has to share otherwise.
+section 3.1), but within whole runs. Alone, a component has caches for itself that it has to share otherwise.
 """
 
 from framework.optimizer.profiling.fitting import Fit, fit

@@ -1,4 +1,4 @@
-"""How far a prediction is from what was measured."""
+"""The error of a prediction against measurements."""
 
 from __future__ import annotations
 

@@ -57,8 +57,8 @@ OF_PARTS: Mapping[str, object] = {
     "viper.tasks": {},
     "viper.jumbo.linger.ms": 20,
 }
-"""Configuration of all parts of a topology: nothing that names components, most of which are missing, and
-time for a recorded spout, which is slower than others, to fill a jumbo tuple."""
+"""Configuration of all parts of a topology. It names no components, as most of them are missing, and leaves a
+recorded spout, which is slower than others, the time to fill a jumbo tuple."""
 _AT_MOST_S = 1.0
 """Seconds of each run; the one that is recorded takes some 100 bytes of the disk for each tuple."""
 _PATIENCE_S = 60.0
@@ -96,7 +96,7 @@ class Alone:
     planned: Callable[[Topology], Plan]
 
     def guess(self, inline: Deployment, tell: Callable[[str], None]) -> Profile:
-        """What components take alone, of those that can be measured this way.
+        """Measure the costs of components alone, of those that can be measured this way.
 
         Args:
             inline: a plan of the whole topology in one place, for the run that is recorded.
@@ -162,8 +162,8 @@ class Recorded:
 def alone(topology: Topology, name: str, recording: Recorded) -> Topology:
     """A topology in which a component has the input that was recorded, and its output is dropped.
 
-    Its sources and consumers keep their ids and groupings, and each of them has one task. Where a source has
-    streams of columns, a bolt has its id, behind a spout: so the component gets columns. Tuples keep their
+    Its sources and consumers keep their ids and groupings, and each of them has one task. If a source has
+    streams of columns, a bolt after a spout has its id, so that the component gets columns. Tuples keep their
     times, but for a component with ticks by the wall clock, which would have hardly any of these.
     """
     component = topology.component(name)
@@ -203,7 +203,8 @@ def plans_around(shape: Shape, name: str, workers: int) -> Iterator[Deployment]:
 def together(parts: Mapping[str, Profile]) -> Profile:
     """One profile of components that were measured alone, each by the profile of its own topology.
 
-    Where few tuples crossed, or none seemed to take any time, what it takes is that of the other streams.
+    A stream of which few tuples crossed, or none seemed to take any time, gets the times of the other
+    streams.
     """
     costs = {name: profile.components[name] for name, profile in parts.items()}
     told = [stream for cost in costs.values() for stream in cost.streams.values() if _tells(stream)]
@@ -233,7 +234,7 @@ def _tells(stream: StreamCost) -> bool:
 
 
 def _source(source: ComponentSpec, consumer: ComponentSpec, recording: Recorded) -> list[ComponentSpec]:
-    """What brings the streams of a source that a consumer takes."""
+    """Make the components that bring the streams of a source that a consumer takes."""
     taken = {given.stream for given in consumer.inputs if given.source == source.id}
     streams = tuple(stream for stream in source.outputs or () if stream.name in taken)
     arguments = {

@@ -1,4 +1,4 @@
-"""How long a cache line takes from one processor to another: two processes answer each other by a byte.
+"""The time of a cache line from one processor to another: two processes answer each other by a byte.
 
 ``python -m framework.optimizer.profiling.bounce CPU CPU`` prints nanoseconds for one way. The time
 of the same steps in one process is subtracted, so that the way of the line is left, roughly.

@@ -1,8 +1,8 @@
 """A profile from samples: the least squares that are not negative.
 
-What a task took is the sum of what its tuples, its runs and its crossings to other processes took. Jumbo
-tuples have no term: how many there are follows too closely from how many tuples there are, so that a fit
-gave each of them 100 µs, and took that from the tuples.
+The time of a task is the sum of the times of its tuples, its runs and its crossings to other processes. Jumbo
+tuples have no term. Their number follows too closely from the number of tuples, so that a fit gave each of
+them 100 µs, and took that from the tuples.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def _stream(
     cost: Mapping[Term, float],
     guess: Guess,
 ) -> StreamCost:
-    """What a stream costs on the average of its ways to consumers that crossed; if none did, as guessed."""
+    """Average the costs of a stream over its ways to consumers that crossed; if none did, as guessed."""
     names = [f"{flow.source}/{flow.target}" for flow in flows]
     crossed = {name: sum(way.crossed for way in ways.get(name, ())) for name in names}
     crossing = sum(crossed.values())

@@ -1,4 +1,4 @@
-"""How many times as fast another deployment is predicted to be, and how far that can be trusted."""
+"""The predicted speedup of another deployment, and how far that can be trusted."""
 
 from __future__ import annotations
 
@@ -38,16 +38,17 @@ def gain(
     guess: Profile | None = None,
     seed: int = 0,
 ) -> Gain:
-    """How many times as fast a topology is predicted to be with another deployment.
+    """Predict how many times as fast a topology is with another deployment.
 
     The model is fitted again and again, each time to as many samples that are drawn from them (the
-    bootstrap), and drawn to a guess whose costs are each taken for somewhat more or less. So what no sample
-    tells is as uncertain as the guess is. What neither says, such as the cost of a crossing that no run had,
-    is taken for 0 each time, and adds nothing to the spread; nor does what the model does not know of.
+    bootstrap), and drawn to a guess whose costs are each taken for somewhat more or less. So a cost of which
+    samples say nothing is as uncertain as the guess is. A cost of which neither says anything, such as that
+    of a crossing that no run had, is taken for 0 each time. It adds nothing to the spread, nor do effects
+    that the model does not know of.
 
     Args:
         shape: the topology's.
-        samples: of runs. One alone tells nothing of how runs differ.
+        samples: of runs. One alone says nothing of how runs differ.
         machine: where it runs.
         now: the deployment that is compared with.
         then: the other one.

@@ -1,4 +1,4 @@
-"""What a profile says of the terms of a fit, where it is the first guess of another one."""
+"""The terms of a fit as a profile has them, if it is the first guess of another one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Guess:
 
     @property
     def rates(self) -> Mapping[str, float]:
-        """What spouts can bring at most, which no fit finds."""
+        """The rates that spouts can bring at most, which no fit finds."""
         return self._profile.rates
 
     def memory(self, component: str) -> float:

@@ -1,7 +1,7 @@
 """The least squares that are not negative, drawn to a first guess.
 
-All errors are relative, so that cheap tasks count as much as dear ones. Where rows cannot tell terms apart,
-the guess decides: its terms keep their proportions, as each is drawn to it by the part of the time that it is
+All errors are relative, so that cheap tasks count as much as dear ones. If rows cannot tell terms apart, the
+guess decides: its terms keep their proportions, as each is drawn to it by the part of the time that it is
 guessed to take. Terms without a guess are drawn to 0, and share.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Hashable, Mapping, Sequence
 Term = Hashable
 Matrix = list[list[float]]
 _DAMPING = 1e-3
-"""How much a term is drawn to its guess: so little that one row outweighs it where it tells anything."""
+"""The weight that draws a term to its guess: so little that one row with any evidence outweighs it."""
 _LEAST_SHARE = 0.01
 """The least part of the time for which a guess counts: one that is far too small must not hold its term."""
 _ROUNDING = 1e-9

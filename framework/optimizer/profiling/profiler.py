@@ -25,7 +25,7 @@ class RunFailed(ViperError):
 
 @dataclass(frozen=True)
 class Profiling:
-    """What was measured, and what came of it."""
+    """The measurements, and the profile that was fitted to them."""
 
     plans: Sequence[Deployment]
     samples: Mapping[int, Sequence[Sample]]
@@ -103,7 +103,7 @@ class Profiler:
         return sample_of(self.report(plan))
 
     def report(self, plan: Deployment) -> Mapping[str, Any]:
-        """What one run of a plan reports, as `viper run --report` writes it.
+        """Run a plan once, and read its report, as `viper run --report` writes it.
 
         Raises:
             RunFailed: it ended with an error.

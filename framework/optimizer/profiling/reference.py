@@ -1,7 +1,8 @@
-"""How fast the machine was around a run, by a loop that always has the same to do.
+"""The speed of the machine around a run, by a loop that always has the same to do.
 
-On a machine that others use, the speed of a tenth of a second says little about that of the next one, and the
-speeds of two minutes differ by a factor of two. So several looks are taken together, behind each other.
+On a machine that others use, the speed of a tenth of a second says little about that of the next one. The
+speeds of two minutes differ by a factor of two. So several measurements are taken together, one after the
+other.
 """
 
 from __future__ import annotations

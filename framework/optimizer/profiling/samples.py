@@ -1,4 +1,4 @@
-"""What a run tells of its tasks: counts, and the processor time that they took."""
+"""The tasks of a run: counts, and the processor time that they took."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class TaskSample:
 
 @dataclass(frozen=True)
 class Way:
-    """What went from one component to another in a run."""
+    """The traffic from one component to another in a run."""
 
     tuples: int
     jumbos: int
@@ -119,7 +119,7 @@ def summed(samples: Sequence[Sample]) -> Sample:
 
 
 def sample_of(report: Mapping[str, Any]) -> Sample:
-    """What the report of a run says of its tasks (`viper run --report`)."""
+    """Read the tasks from the report of a run (`viper run --report`)."""
     measured: Sequence[Mapping[str, Any]] = report["statistics"]["tasks"]
     names = {f"{task['component']}:{task['task']}": task for task in measured}
     tasks = {name: _task(task) for name, task in names.items()}

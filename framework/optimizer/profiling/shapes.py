@@ -26,9 +26,9 @@ class CannotBeModelled(ViperError, ValueError):
 
 
 def shape_of(plan: Plan, most: int) -> Shape:
-    """What a model has to know of a topology.
+    """Describe a topology as far as a model has to know it.
 
-    A bolt may get another number of tasks where its output cannot depend on it: where it declares that it is
+    A bolt may get another number of tasks if its output cannot depend on it: if it declares that it is
     stateless, or state by key and nothing else. So may one that has several tasks already, as its author has
     counted on that; but all others, and spouts, keep theirs.
 
@@ -53,12 +53,12 @@ def shape_of(plan: Plan, most: int) -> Shape:
 
 
 def fixed_tasks(plan: Plan) -> dict[str, int]:
-    """How many tasks those components have that keep their number, by id."""
+    """Count the tasks of the components that keep their number, by id."""
     return {c.id: len(plan.tasks_of(c.id)) for c in plan.topology.components if not _is_free(plan, c)}
 
 
 def deployment_of(plan: Plan) -> Deployment:
-    """What runs where, as planned; places are workers, from 0. Tasks that stand by are left out."""
+    """List the places of tasks, as planned; places are workers, from 0. Tasks that stand by are left out."""
     worker_of = {
         task: executor.worker - 1 for executor in plan.placement.executors for task in executor.tasks
     }

@@ -1,4 +1,4 @@
-"""What each place gets at least of the components that are not placed yet, by the choices of those that are.
+"""The least that each place gets of components that are not placed yet, by the choices of those that are.
 
 A component that receives from another one is either at the same place, where it takes its time, or makes that
 place encode what it is sent. So a place that is nearly full needs room for one of the two.
@@ -37,7 +37,7 @@ class Ahead:
         """By component and its choice: what places get at least of those behind it, because of it."""
 
     def of(self, chosen: Sequence[int], loads: Loads) -> Loads:
-        """What places have, and get at least of all behind the next component, because of those before it.
+        """Sum the loads of places, and the least of all after the next component, because of those before it.
 
         Args:
             chosen: the choices of the components that are placed.

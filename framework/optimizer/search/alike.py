@@ -12,7 +12,7 @@ TRIES = 20_000
 
 
 def alike(matrices: Sequence[Sequence[Sequence[float]]], kinds: Sequence[object]) -> Alike:
-    """Which places can be exchanged.
+    """Find the places that can be exchanged.
 
     Args:
         matrices: what there is between each two places; an exchange keeps all of it.

@@ -1,4 +1,4 @@
-"""What no plan can exceed: the model without fetches, and with each component as light as it can be."""
+"""The bound that no plan can exceed: the model without fetches, each component as light as it can be."""
 
 from __future__ import annotations
 

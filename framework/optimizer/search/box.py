@@ -50,7 +50,7 @@ class Box:
         return Box(self.low, _with(self.high, place, middle)), Box(_with(self.low, place, middle), self.high)
 
     def in_order(self, costs: Sequence[float], order: Sequence[int]) -> float:
-        """What shares cost together if places get as much as they may, in an order.
+        """Sum the costs of shares if places, in an order, get as much as they may.
 
         Args:
             costs: what all of a component would cost, by place.

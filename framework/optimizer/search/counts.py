@@ -142,7 +142,7 @@ def _improved(model: Shares, table: Table, moves: int) -> tuple[Table, int]:
 
 
 def _worth(model: Shares, table: Table) -> float:
-    """What a better table has less of: its period, nearly, and what other places are loaded with as well."""
+    """Value a table by the period and the loads of other places; a better one has less of both."""
     counts = {name: sum(row) for name, row in table.items()}
     shares = {name: [each / counts[name] for each in row] for name, row in table.items()}
     loads = model.loads(shares)

@@ -1,10 +1,10 @@
 """The best plan for workers of one thread each, found by going through all that can still be the best.
 
-Components are placed one after the other, each at some workers; at one of them it may have several tasks, so
-that this one has a larger share of its tuples. What is left out: plans that differ by the names of workers
-only, and all that follow a part whose bound is no better than a plan that was found. The bound of a part is
-the load of its worst worker, including the least that this one still gets of what is not placed yet, and no
-less than an even share of all work, what is not placed yet at its least.
+Components are placed one after the other, each at some workers. At one of them a component may have several
+tasks, so that this worker has a larger share of its tuples. The search leaves out plans that differ by the
+names of workers only, and all that follow a part whose bound is no better than a plan that was found. The
+bound of a part is the load of its worst worker, including the least that this one still gets of components
+that are not placed yet. It is no less than an even share of all work, with those components at their least.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class _Part(NamedTuple):
     chosen: tuple[int, ...]
     loads: Loads
     used: int
-    """How many places have anything, where they are alike; these are the first ones."""
+    """The number of places that have anything, if places are alike; these are the first ones."""
 
 
 _Choice = tuple[float, int, Loads, int]
@@ -91,7 +91,7 @@ class _Search:
         self._neighbours = _neighbours(self._tables)
         last = len(self._tables.names) - 1
         self._ends_apart = last > 0 and (last - 1, last) not in self._tables.between
-        """Whether the last two components have nothing to do with each other."""
+        """True if the last two components have nothing to do with each other."""
         self._ahead = Ahead(self._tables)
         used = 0 if _are_alike(problem.machine) else self._tables.width
         self._begin = _Part(period_of_spouts(problem), (), (0.0,) * self._tables.width, used)
@@ -194,7 +194,7 @@ class _Search:
             raise TooLarge(f"more than {self._most_nodes} parts of plans: take a search that is not exact")
 
     def _choices(self, part: _Part, room: float) -> list[_Choice]:
-        """Those of the next component whose total has room, and maybe others, the least total first.
+        """List the choices of the next component whose total has room, and maybe others, the least first.
 
         They depend on a few components before it, and are kept for parts of plans that have these in common.
         With more than two, such parts are rare, so it is better not to work out what has no room.
@@ -217,7 +217,7 @@ class _Search:
                 yield totals[choice], choice, added[choice], used
 
     def _added(self, at: int, chosen: tuple[int, ...]) -> list[Loads]:
-        """What a component adds to the loads, by its choice.
+        """Compute the loads that a component adds, by its choice.
 
         That depends on those only that it has to do with, and is kept for parts that have these in common.
         """

@@ -1,8 +1,9 @@
 """A bound that knows of fetches: no plan can have all of a large component next to what it receives from.
 
-What a component can do in a period, wherever its tasks are, is convex in how its producers are spread. So it
-is most at a corner of what producers can be: each place that has some has as much as it can do, but for one.
-From this follows the least that each component costs at a period, and all together must fit the cores.
+The work that a component can do in a period, wherever its tasks are, is convex in the shares of its
+producers. So it is most at a corner of the possible shares: each place that has some has as much as it can
+do, but for one. From this follows the least that each component costs at a period, and all together must fit
+the cores.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ def _corners(machine: Machine, work: float, period: float) -> list[Share]:
 
 
 def _fetches(flow: Inflow, share: Share) -> tuple[float, ...]:
-    """What all of a consumer would fetch at each place."""
+    """Compute the time that all of a consumer would spend on fetches at each place."""
     places = range(len(share))
     return tuple(flow.number * sum(share[i] * flow.crossing[i][j] for i in places) for j in places)
 

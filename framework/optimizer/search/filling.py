@@ -49,7 +49,7 @@ def _into(costs: list[float], near: list[int], room: list[float]) -> list[float]
 
 
 def rounded(shares: Mapping[str, Share], counts: Mapping[str, int]) -> dict[str, list[int]]:
-    """How many tasks of each component stand at each place: whole numbers, as near to the shares as can be.
+    """Round the shares of each component to whole numbers of tasks by place, as near as can be.
 
     Args:
         shares: of each component.

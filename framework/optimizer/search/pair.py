@@ -2,8 +2,9 @@
 
 In a box of the producer's shares, the consumer fetches at least what it would from the nearest shares that
 the box allows, and has at most the room that the least shares leave. The producer itself fetches at least
-what it would if all that feeds it were at the place that is best for that. Where this is not too much,
-planes above what places do tell more, as they know that room and distance both go by the same shares.
+what it would if all that feeds it were at the place that is best for that. If this is not too much, planes
+above the work of places give a closer bound, as they know that room and distance both depend on the same
+shares.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ class Pair:
 
 
 class PairInBox:
-    """What a pair can do with shares of a box.
+    """The work that a pair can do with shares of a box.
 
     Args:
         pair: the two components.

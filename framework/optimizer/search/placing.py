@@ -15,7 +15,7 @@ from framework.optimizer.search.parts import NOWHERE, Parts
 
 @dataclass(frozen=True, slots=True)
 class Heuristics:
-    """What makes the search smaller; each can be switched off."""
+    """The heuristics that make the search smaller; each can be switched off."""
 
     collocation: bool = True
     """Decide for pairs of a producer and a consumer whether they stand together, not for each one where."""

@@ -1,4 +1,4 @@
-"""What an optimizer is given, and what it finds."""
+"""The problem that an optimizer solves, and the deployment that it finds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Problem:
     """Components all of whose tasks have to be at one place, as those of a cycle."""
 
     def predicted(self, deployment: Deployment) -> Prediction:
-        """What a deployment reaches, by the model."""
+        """Predict the rate of a deployment by the model."""
         return predict(self.shape, self.profile, self.machine, deployment)
 
     def most(self, component: str) -> int:

@@ -1,8 +1,8 @@
-"""What all components that have no places yet cost at least, together, given the places of the others.
+"""The least cost of all components that have no places yet, together, by the places of the others.
 
 Components are eliminated, the last one first: the least that one of them costs is a function of the choices
 of its neighbours before it, and is added to what these cost. Functions of more than two of them would be too
-large, so neighbours are taken by twos, each two at a least of their own: mini-bucket elimination (Dechter and
+large. So neighbours are taken by twos, each two at a least of their own: mini-bucket elimination (Dechter and
 Rish, J. ACM 2003). Choices that come to a limit alone or with one neighbour are left out. This is what makes
 the bound tight, as a heavy component has to be spread, and then some of its tuples cross.
 """
@@ -24,13 +24,13 @@ Table = list[Totals]
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """What is known when a component is placed, and those behind it are eliminated."""
+    """The costs that are known when a component is placed, and those after it are eliminated."""
 
     own: Totals
     with_others: tuple[tuple[int, Table], ...]
     """By component before it."""
     of_others: tuple[tuple[int, Totals], ...]
-    """What those behind it cost by the choice of one that is before it."""
+    """The costs of those after it by the choice of one that is before it."""
     of_pairs: tuple[tuple[int, int, Table], ...]
     """The same of two that are before it."""
     least: float
@@ -69,7 +69,7 @@ class Remainders:
         self._levels = found[::-1]
 
     def totals(self, at: int, chosen: Sequence[int]) -> Totals:
-        """What a component and all behind it cost at least, by its choice, beside what is placed before it.
+        """Compute the least costs of a component and all after it, by its choice, beside those before it.
 
         Args:
             at: the component's number.

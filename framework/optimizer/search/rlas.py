@@ -3,9 +3,9 @@
 It begins with one replica of each component, places them, and gives more replicas to the component that is
 overfed, until nothing is or no more fits. It keeps the best plan that it has come by.
 
-What comes in from outside is at first as much as the machine could process without fetches. As long as this
-cannot be attained, less comes in, and scaling begins anew: otherwise what lies far down the stream would get
-replicas for tuples that never reach it, and leave none to others.
+The input from outside is at first as much as the machine could process without fetches. As long as this
+cannot be attained, less comes in, and scaling begins again. Otherwise components far down the stream would
+get replicas for tuples that never reach them, and leave none to others.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from framework.optimizer.search.problem import Found, Problem
 SLACK = 1e-9
 """Rates that differ by this part are equal."""
 LOWER = 0.95
-"""What comes in is lowered to this part of it."""
+"""The part of the input to which it is lowered."""
 PASSES = 14
 """With different amounts of what comes in, at most: down to the half."""
 
@@ -125,7 +125,7 @@ def _overfed(
 
 
 def _able(problem: Problem, prediction: Prediction, counts: Mapping[str, int]) -> dict[str, float]:
-    """What each component can process, by its heaviest task."""
+    """Compute the rate that each component can process, by its heaviest task."""
     heaviest = {
         name: max(prediction.tasks.get((name, index), 0.0) for index in range(counts[name]))
         for name in problem.shape.names
@@ -134,7 +134,7 @@ def _able(problem: Problem, prediction: Prediction, counts: Mapping[str, int]) -
 
 
 def _fed(problem: Problem, able: Mapping[str, float], ingress: float) -> dict[str, float]:
-    """What each component would get if each one before it processed as much as it can."""
+    """Compute the rate that each component would get if each one before it processed as much as it can."""
     _, emitted = tuples(problem.shape, problem.profile)
     fed: dict[str, float] = {}
     for name in problem.shape.names:

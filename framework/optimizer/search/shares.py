@@ -19,7 +19,7 @@ Share = Sequence[float]
 
 @dataclass(frozen=True, slots=True)
 class Inflow:
-    """What a component receives from another one, for each tuple of a spout."""
+    """The stream that a component receives from another one, for each tuple of a spout."""
 
     source: str
     number: float
@@ -34,7 +34,7 @@ class Inflow:
 
 @dataclass(frozen=True, slots=True)
 class Loads:
-    """What a plan costs."""
+    """The loads of a plan."""
 
     places: tuple[float, ...]
     """Nanoseconds for each tuple of a spout."""
@@ -57,7 +57,7 @@ class Shares:
         self.inflows = {name: tuple(_inflows(problem, name)) for name in problem.shape.names}
 
     def cost(self, name: str, shares: Mapping[str, Share]) -> list[float]:
-        """What all of a component would cost at each place, without what its own output costs.
+        """Compute the cost of all of a component at each place, without the costs of its own output.
 
         Args:
             name: the component's.
@@ -73,7 +73,7 @@ class Shares:
         return costs
 
     def loads(self, shares: Mapping[str, Share]) -> Loads:
-        """What a plan costs.
+        """Compute the loads of a plan.
 
         Args:
             shares: of all components.

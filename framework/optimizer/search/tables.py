@@ -33,7 +33,7 @@ class Tables:
         self._problem = problem
         self._model = CostModel(problem.shape, problem.profile, problem.machine)
         self.width = len(problem.machine.places)
-        """How many places there are."""
+        """The number of places."""
         self.names = tuple(sorted(problem.shape.names, key=lambda name: -self._model.least_ns(name)))
         """The components, those with most work first: where they are leaves the least room to others."""
         self.choices = [tuple(choices_of(problem, name)) for name in self.names]
@@ -42,9 +42,9 @@ class Tables:
             [self._own(name, places) for places in of]
             for name, of in zip(self.names, self.choices, strict=True)
         ]
-        """What each choice costs if nothing crosses and no runs end, by component."""
+        """The loads of each choice if nothing crosses and no runs end, by component."""
         self.between: Mapping[tuple[int, int], Pairs] = self._between()
-        """What is added to this by the choices of two components, the one with more work first."""
+        """The loads that the choices of two components add to this, the one with more work first."""
 
     def _own(self, name: str, places: Places) -> Loads:
         loads = [0.0] * self.width
@@ -85,7 +85,7 @@ class Tables:
         ]
 
     def _crossing(self, flow: Flow, brought: Sequence[float], got: Sequence[float], run: float) -> Loads:
-        """What a stream costs, beside its ends' own work.
+        """Compute the loads of a stream, beside its ends' own work.
 
         Args:
             flow: the stream's way.
@@ -118,7 +118,7 @@ class Tables:
 
 
 def pairs_of(problem: Problem) -> int:
-    """How many pairs of choices the tables of a problem have.
+    """Count the pairs of choices that the tables of a problem have.
 
     Args:
         problem: what the tables would be of.
