@@ -1,4 +1,4 @@
-"""What is remembered of the keys of columns; see `viper.columns.running`. It wants pyarrow and NumPy."""
+"""The state of keys that bolts on columns keep; see `viper.columns.running`. It needs pyarrow and NumPy."""
 
 from framework.model.columns import counted, exchanged
 

@@ -11,12 +11,12 @@ from framework.cli.parameters import run_argument
 @click.command()
 @run_argument
 def checkpoint(run: str) -> None:
-    """Make a checkpoint of RUN, which goes on.
+    """Make a checkpoint of RUN, which continues.
 
     RUN is an id or the name of a topology, as viper ps shows them; or a folder by which the run is found
     (viper run --control, --checkpoints). Prints the path of the checkpoint when it is on the disk. Exit code
-    1 if there is no such run, if it makes no checkpoints, or if a task has not come to the time of this one,
-    which is named; the run goes on then, too.
+    1 if there is no such run, if it makes no checkpoints, or if a task has not reached the time of this one.
+    Such a task is named, and the run continues.
     """
     from framework.runtime.coordination.commands import ask
     from framework.runtime.registry import control_of

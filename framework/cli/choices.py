@@ -15,7 +15,7 @@ from framework.cli.parameters import complete_option, parse_options
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What the command line says about loading and configuration."""
+    """The options of the command line for loading and configuration."""
 
     environment: str | None = None
     name: str | None = None

@@ -1,4 +1,4 @@
-"""What `viper plan` shows of the costs of plans: predictions by a profile, and the best plan."""
+"""The costs of plans that `viper plan` shows: predictions by a profile, and the best plan."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def _planner(ctx: click.Context, param: click.Parameter, value: str | None) -> s
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What was asked for."""
+    """The options for costs that the command line gives."""
 
     profile: Path | None
     """The file of costs; None: nothing was asked for."""
     optimizer: str | None
-    """What looks for the best plan; None: the plan is that of the configuration."""
+    """The planner that searches for the best plan; None: the plan is that of the configuration."""
     cores: int | None
     output: Path | None
     """File for the plan that was found."""

@@ -13,8 +13,8 @@ from typing import Any
 def debugger_on_terminal(hidden: Callable[[], AbstractContextManager[None]]) -> Iterator[None]:
     """For as long as the block runs, let ``breakpoint()`` talk to the terminal; without one, through stderr.
 
-    What is printed while a topology runs goes to a component's log, and so would the debugger's prompt. On a
-    terminal its lines can be edited and come again, as ever. Whoever chose another debugger
+    Output that is printed while a topology runs goes to a component's log, and so would the debugger's
+    prompt. On a terminal its lines can be edited and recalled, as usual. Whoever chose another debugger
     (``PYTHONBREAKPOINT``) keeps it.
 
     Args:

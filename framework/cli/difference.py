@@ -1,4 +1,4 @@
-"""What ``viper diff`` found, for people and for programs."""
+"""The findings of ``viper diff``, for people and for programs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _AFTER_ALL_INPUT = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What there is to show."""
+    """The recordings that were compared, and their differences, ready to be shown."""
 
     a: Recording
     b: Recording

@@ -1,4 +1,4 @@
-"""What a machine has that runs need, one finding for each thing that is looked at."""
+"""The needs of runs that a machine meets or lacks, one finding for each thing that is examined."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _EXTRAS: Final = {
 
 
 class Health(enum.StrEnum):
-    """How something is."""
+    """The health of something that was examined."""
 
     OK = "ok"
     WARNING = "warning"
@@ -50,13 +50,13 @@ class Health(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """How one thing is."""
+    """The health of one thing: what was found, and what to do."""
 
     what: str
     health: Health
     found: str
     advice: str = ""
-    """What to do; empty where nothing is to be done."""
+    """Advice on what to do; empty if nothing is to be done."""
 
 
 def examine(*, clean: bool = False) -> Sequence[Finding]:
@@ -115,7 +115,7 @@ def packages() -> Finding:
 
 
 def cores() -> Finding:
-    """How many cores this process may use."""
+    """Count the cores that this process may use."""
     present = os.cpu_count() or 1
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else present
     found = f"{allowed} of {present}" if allowed < present else f"{allowed}"
@@ -131,7 +131,7 @@ def cores() -> Finding:
 
 
 def memory() -> Finding:
-    """How much memory is free."""
+    """Measure the free memory."""
     text = _read(Path("/proc/meminfo"))
     amount = re.search(r"^MemAvailable:\s+(\d+) kB", text, flags=re.MULTILINE)
     if amount is None:
@@ -168,7 +168,7 @@ def shared_memory() -> Finding:
 
 
 def left_behind(*, clean: bool = False) -> Finding:
-    """What runs have left that were killed.
+    """Find the shared memory that killed runs have left.
 
     Args:
         clean: remove it.
@@ -190,7 +190,7 @@ def left_behind(*, clean: bool = False) -> Finding:
 
 
 def open_files() -> Finding:
-    """How many files a process may have open."""
+    """Read the number of files that a process may have open."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     found = f"{_limit(soft)}, at most {_limit(hard)}"
     if soft != resource.RLIM_INFINITY and soft < LEAST_FILES:
@@ -204,7 +204,7 @@ def open_files() -> Finding:
 
 
 def locked_memory() -> Finding:
-    """How much memory a process may lock; ViperStorm locks none."""
+    """Read how much memory a process may lock; ViperStorm locks none."""
     soft, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
     found = "unlimited" if soft == resource.RLIM_INFINITY else f"{soft // 1024:,} KiB"
     return Finding("locked memory", Health.OK, f"{found}; none is needed")
@@ -266,7 +266,7 @@ def _version(package: str) -> str | None:
 
 
 def _quota() -> float | None:
-    """How many cores the control group of this process may use; None for all."""
+    """Read how many cores the control group of this process may use; None for all."""
     quota, _, period = _read(Path("/sys/fs/cgroup/cpu.max")).partition(" ")
     return int(quota) / int(period) if quota.isdigit() and period.strip().isdigit() else None
 

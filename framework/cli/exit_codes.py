@@ -1,4 +1,4 @@
-"""How ``viper`` tells a program what happened."""
+"""The exit codes by which ``viper`` reports to a program what happened."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ class ExitCode(enum.IntEnum):
     OK = 0
     """Done, also after Ctrl-C and a complete drain."""
     FAILED = 1
-    """A component raised and that ended the run, what was in flight could not be finished in time, untracked
-    tuples are lost, something outside that was needed has failed, or there is no room for what is to be
+    """A component raised and that ended the run, tuples in flight could not be finished in time, or untracked
+    ones are lost. Or something outside that was needed has failed, or there is no room for what is to be
     written."""
     USAGE = 2
     """The command line cannot be used, or asks for something that this machine lacks."""
@@ -23,4 +23,4 @@ class ExitCode(enum.IntEnum):
     STOPPED = 130
     """Stopped at once, by a second Ctrl-C, or the first before a run began; as shells count SIGINT."""
     BROKEN_PIPE = 141
-    """Whoever read stdout has gone; as shells count SIGPIPE."""
+    """The reader of stdout has gone; as shells count SIGPIPE."""

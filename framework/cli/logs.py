@@ -1,4 +1,4 @@
-"""What components and the runtime log, on stderr."""
+"""The log lines of components and of the runtime, on stderr."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class _Stderr(logging.Handler):
 
 
 def stderr_for_lines(form: LogForm) -> TextIO:
-    """Where plain text may be written to: stderr, or a stream that makes a JSON object of each line."""
+    """Choose the stream for plain text: stderr, or one that makes a JSON object of each line."""
     return sys.stderr if form is LogForm.TEXT else cast(TextIO, _Notes())
 
 

@@ -45,7 +45,7 @@ def problem_lines(problems: Sequence[Problem], *, err: bool) -> None:
 def failure(
     message: str, error: BaseException, traceback: str, notes: Sequence[str] = (), **speaker: Any
 ) -> None:
-    """What ended a command, after its traceback, which may be empty.
+    """Report the error that ended a command, after its traceback, which may be empty.
 
     Args:
         message: what has happened.

@@ -1,4 +1,4 @@
-"""What arguments and options accept beyond click's own types, and what a shell completes for them."""
+"""The values that arguments and options accept beyond click's own types, and their completion in a shell."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def profile(
     """Measure what the components of TARGET cost, and write it to a file.
 
     TARGET is run several times, in different plans, with its own spouts and sinks: files and tables are
-    written each time. What sinks print is dropped. Each component is run alone first, for a guess.
+    written each time. The output that sinks print is dropped. Each component is run alone first, for a guess.
     """
     from framework.optimizer.costs import Profile
     from framework.optimizer.costs.file import ProfileFile, save
@@ -106,7 +106,7 @@ def profile(
 
 
 def _alone(topology: Topology, whole: Profiler, choices: Choices) -> Alone:
-    """What measures the components of a topology one by one."""
+    """Make the measurement of a topology's components one by one."""
     from framework.model.errors import TopologyError
     from framework.optimizer.profiling.alone import OF_PARTS, Alone
     from framework.planning import make_plan

@@ -1,4 +1,4 @@
-"""What signals mean to a program before its command deals with them itself, and after that has ended."""
+"""The meaning of signals to a program before its command deals with them itself, and after that has ended."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _ASK_FOR_THE_END = (signal.SIGINT, signal.SIGTERM)
 def as_a_program(warn: Callable[[str], None] = warning_line) -> Iterator[None]:
     """For as long as the block runs, SIGTERM is what Ctrl-C is.
 
-    After it, neither changes how the program ends: its exit code says what it has done, and what Python does
-    at its end is not to be broken off with a traceback. Threads of components do not hold it for ever. Only a
+    After it, neither changes how the program ends: its exit code says what it has done. Python's own work at
+    its end is not to be broken off with a traceback. Threads of components do not hold it for ever. Only a
     process's main thread can do so; elsewhere the block just runs.
 
     Args:

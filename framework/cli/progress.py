@@ -1,4 +1,4 @@
-"""How far something has come, on stderr: one line that changes on a terminal, else a line now and then."""
+"""Progress on stderr: one line that changes on a terminal, else a line now and then."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ class StatusLine:
         self._next_s = PLAIN_PERIOD_S
         self._shown = False
         self._below = 0
-        """How many lines are shown below it."""
+        """The number of lines that are shown below it."""
         self._hidden = 0
-        """How many blocks keep the line hidden."""
+        """The number of blocks that keep the line hidden."""
         self._at_line_start = True
         """True if the data that was last written to the terminal ended its line."""
         self._lock = threading.RLock()
@@ -117,7 +117,7 @@ class StatusLine:
             return written
 
     def _clearing(self) -> str:
-        """What removes the line, and those below it, which the cursor stands at the end of."""
+        """Make the characters that remove the line, and those below it, at whose end the cursor is."""
         return f"\r\x1b[{self._below}A\x1b[J" if self._below else _CLEAR
 
     def _write(self, text: str) -> None:
@@ -173,7 +173,7 @@ class ProgressLine(StatusLine):
         return "  ".join(parts)
 
     def _share(self, progress: Progress) -> list[str]:
-        """How much is over, and about how long the rest takes, where that is known."""
+        """Describe how much is over, and about how long the rest takes, if that is known."""
         if progress.share is None or progress.draining:
             return []
         told = [f"{progress.share:.0%}"]

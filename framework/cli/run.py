@@ -358,7 +358,7 @@ class _Watch:
         self._context = context
         self._told = False
         self.table: LiveTable | None = None
-        """What is shown below the line; None where there is no terminal."""
+        """The table that is shown below the line; None without a terminal."""
 
     def show(self, progress: Progress) -> None:
         from framework.runtime import StopReason

@@ -138,7 +138,7 @@ def _compared(a: Checkpoint, b: Checkpoint) -> Iterator[dict[str, Any]]:
 
 
 def _by_key(checkpoint: Checkpoint, name: str) -> Iterator[tuple[str, str]]:
-    """What a state holds, as text, by key as text; nothing where the checkpoint has no such state."""
+    """Yield the content of a state, as text, by key as text; nothing if the checkpoint has no such state."""
     if any(state.name == name for state in _states(checkpoint)):
         yield from ((_json(key), _json(value)) for key, value in _rows(checkpoint, name))
 

@@ -1,4 +1,4 @@
-"""What went through a run's channels, and how busy its workers were, for people."""
+"""The traffic through a run's channels, and the load of its workers, for people."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _evaluators(statistics: RunStatistics) -> Sequence[str]:
 
 
 def _ns(found: float | None) -> str:
-    """What an instruction takes."""
+    """Write the time that an instruction takes."""
     return "" if found is None else f"{found:.1f}"
 
 

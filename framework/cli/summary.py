@@ -1,4 +1,4 @@
-"""What a run did, in words."""
+"""The summary of a run, in words."""
 
 from __future__ import annotations
 

@@ -93,19 +93,19 @@ def watch(
     wait: Callable[[], None],
     looks: int | None,
 ) -> bool:
-    """Look at a run again and again.
+    """Show snapshots of a run, one after the other.
 
     Args:
         look: makes a snapshot.
         show: shows it.
-        wait: waits until the next look.
+        wait: waits until the next snapshot is due.
         looks: how many there are; None for no limit.
 
     Returns:
-        Whether the run has ended meanwhile, however.
+        True if the run has ended meanwhile, for whatever reason.
 
     Raises:
-        SuspendError: there was none at the first look.
+        SuspendError: there was no run at the first snapshot.
     """
     from framework.model.errors import SuspendError
 

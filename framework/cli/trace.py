@@ -27,7 +27,7 @@ LONGEST: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which tuples are followed: those that hold a value in a field."""
+    """The tuples that are followed: those that hold a value in a field."""
 
     field: str
     value: str
@@ -55,7 +55,7 @@ def parse_wanted(ctx: click.Context, param: click.Parameter, values: Sequence[st
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What is followed, and how much of it is shown."""
+    """The tuples that are followed, and how many of their trees are shown."""
 
     wanted: Sequence[Wanted]
     most: int = MOST_TREES
@@ -141,7 +141,7 @@ class Trace:
 
 
 def _stamp(path: Path | None) -> tuple[int, int] | None:
-    """What tells a file from the one that was there before; None if there is none."""
+    """Identify a file, to tell it from the one at its path before; None if there is none."""
     if path is None or not path.exists():
         return None
     found = path.stat()

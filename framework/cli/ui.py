@@ -28,7 +28,7 @@ _BEGINS_WITHIN_S = 10.0
 
 
 def parse_listen(ctx: click.Context, param: click.Parameter, value: str | None) -> Address | None:
-    """Where to serve; None where nothing was said."""
+    """Parse the address to serve at; None if the option is not set."""
     if value is None:
         return None
     from framework.web.address import parse_address
@@ -52,7 +52,7 @@ def ui(run: str, listen: Address | None) -> None:
 
     RUN is an id or the name of a topology, as viper ps shows them; or a folder by which the run is found
     (viper run --control, --checkpoints). Prints the address of the page. Storm's REST calls are below
-    /api/v1, metrics for Prometheus at /metrics, and /healthz says whether the run goes on. Where others than
+    /api/v1, metrics for Prometheus at /metrics, and /healthz says whether the run continues. If others than
     this machine can reach it (--listen 0.0.0.0:8080), they need the token in that address, or that of
     VIPERSTORM_UI_TOKEN. Exit code 1 if there is no such run.
     """
@@ -87,7 +87,7 @@ class WebView:
         self._token = token_for(address)
         self._listening: socket.socket = address.listen()
         self.url = url_of(self._listening, self._token)
-        """What a browser opens."""
+        """The address that a browser opens."""
 
     @contextmanager
     def beside(self, control: Path | None) -> Iterator[None]:

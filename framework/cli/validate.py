@@ -64,9 +64,9 @@ def validate(
     """Find everything that is wrong with TARGETS; without any, with all topologies in topologies/.
 
     Each problem is a line `file:line: message` on stdout. Exit code 3 if there is an error; warnings alone
-    are fine. What only a Storm cluster can run is a warning. On stderr it tells for each spout of TARGETS
-    how often its tuples count if processes die. What a run would refuse before it starts is found, too: say
-    by --checkpoints and --from how it would be run.
+    are fine. A component that only a Storm cluster can run is a warning. On stderr it reports for each spout
+    of TARGETS how often its tuples count if processes die. It also finds the problems for which a run would
+    refuse to start: say by --checkpoints and --from how it would be run.
     """
     if strict:
         choices = replace(choices, options={**choices.options, "viper.order": "strict"})
@@ -126,7 +126,7 @@ def _problems(opened: Opened, asked: Asked) -> list[Problem]:
 
 
 def _guarantees(opened: Opened) -> list[str]:
-    """What is promised to its spouts, if it has no errors."""
+    """List the promises to its spouts, if it has no errors."""
     from framework.planning.validation import guarantees
 
     if opened.topology is None or opened.errors:

@@ -17,7 +17,7 @@ from framework.runtime import StopSignal
 
 _NANOS: Final = 1_000_000_000
 BEGINNING: Final = datetime.datetime(2000, 1, 1, 0, 0, 0, 1000, tzinfo=datetime.UTC)
-"""What a clock shows at first: a millisecond past midnight, when windows of whole minutes have just begun."""
+"""The time that a clock shows at first: a millisecond past midnight; windows of whole minutes just began."""
 
 
 class VirtualClock:
@@ -119,7 +119,7 @@ class VirtualWaits(StopSignal):
         super().__init__()
         self._clock = clock
         self.until_s: float | None = None
-        """How far waits may move the clock, in seconds that have passed on it; None for no limit."""
+        """The limit to which waits may move the clock, in seconds passed on it; None for no limit."""
         self.is_over = False
         """True if a wait has found the clock at that limit: nothing is to be done before."""
 

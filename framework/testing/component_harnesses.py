@@ -50,7 +50,7 @@ def _raising_itself(method: Callable[P, R]) -> Callable[P, R]:
 
 
 class _ComponentHarness:
-    """What harnesses of bolts and spouts have in common.
+    """The common part of the harnesses of bolts and spouts.
 
     Args:
         harness: of the topology that the component is in.
@@ -136,9 +136,10 @@ class BoltHarness(_ComponentHarness):
             bolt.advance(60)
             ...
 
-    The bolt is initialized where the ``with`` block begins, and closed where it ends. What it raises reaches
-    the test as it is, from the step in which it is raised, and closes the harness; unless
-    ``exit_on_exception`` is False, or ``viper.on.error`` says otherwise: then the tuple fails, as in a run.
+    The bolt is initialized where the ``with`` block begins, and closed where it ends. An exception that it
+    raises reaches the test as it is, from the step that raises it, and closes the harness. If
+    ``exit_on_exception`` is False, or ``viper.on.error`` says otherwise, the tuple fails instead, as in a
+    run.
 
     Args:
         bolt: its class, ours or streamparse's, or an instance of one of ours.
@@ -304,7 +305,8 @@ class SpoutHarness(_ComponentHarness):
             count: how many, at most. One that emits several in one call may bring more.
 
         Returns:
-            What it has emitted; fewer than `count` if it has no more at the time that the clock shows.
+            The tuples that it has emitted; fewer than `count` if it has no more at the time that the clock
+            shows.
 
         Raises:
             Exception: whatever the spout raised.

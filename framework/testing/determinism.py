@@ -83,7 +83,7 @@ def assert_deterministic(
 
     The first run has the first parallelism, the first kind of worker and the usual schedule. Each other one
     has another parallelism, another kind of worker, or a schedule and sizes of batches that are drawn from a
-    seed; all of them are recorded and compared with the first.
+    seed. All of them are recorded and compared with the first.
 
     Args:
         topology: whatever `run_topology` takes.
@@ -101,7 +101,7 @@ def assert_deterministic(
         timeout_s: seconds after which a run that does not end is given up.
 
     Returns:
-        What was compared.
+        The runs that were compared, and the number of their tuples.
 
     Raises:
         AssertionError: a run differs; the message has the first tuple that does, what it descends from in

@@ -45,7 +45,7 @@ class Recorder(TaskCollector):
         self.responses.setdefault(_id(tup), False)
 
     def streams(self) -> Mapping[str, Sequence[tuple[Any, ...]]]:
-        """What was emitted on each stream."""
+        """Collect the tuples that were emitted on each stream."""
         streams: dict[str, list[tuple[Any, ...]]] = {port.stream.name: [] for port in self.output.ports}
         names = list(streams)
         is_left = True

@@ -1,4 +1,4 @@
-"""What a harness puts in place of components: spouts that it feeds, and bolts that hold their tuples."""
+"""The components that a harness puts in place of others: spouts that it feeds, and bolts that hold tuples."""
 
 from __future__ import annotations
 

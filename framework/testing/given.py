@@ -1,4 +1,4 @@
-"""What a test puts in place of a topology's components: rows for spouts, and sinks that keep rows."""
+"""The components that a test puts in place of a topology's: rows for spouts, and sinks that keep rows."""
 
 from __future__ import annotations
 
@@ -80,10 +80,10 @@ class GivenPartition(PartitionedSpout):
 
 
 def given(topology: Topology, inputs: Inputs) -> Topology:
-    """The same topology with given rows in place of some of its spouts.
+    """Replace some spouts of a topology by given rows.
 
-    Where the rows of a spout have an event time of their own, as those of a file with a timestamp field,
-    so do the rows that stand in for them.
+    If the rows of a spout have an event time of their own, as those of a file with a timestamp field, so do
+    the rows that replace them.
 
     Raises:
         TopologyError: a name that is no spout's, or a row whose event time cannot be read.
@@ -131,7 +131,7 @@ def _given(spout: ComponentSpec, rows: Rows | Mapping[str, Rows], clock: Clock |
 
 
 def _clock(spout: ComponentSpec, beans: Beans) -> Clock | None:
-    """What tells the event time of a spout's rows; None where it is no source with event times."""
+    """Find the clock that reads the event time of a spout's rows; None for a source without event times."""
     if isinstance(spout.implementation, PythonImplementation):
         definition = spout.implementation.definition
         with suppress(LoadError):  # rows stand in for what cannot be made here, too
@@ -146,7 +146,8 @@ def _timed(
 ) -> list[Timed] | None:
     """The rows of a spout with their event times; None where they have none.
 
-    Only those of the default stream tell theirs. What is given for others comes at the first of these times.
+    Only rows of the default stream have times of their own. Rows of other streams come at the first of these
+    times.
     """
     fields = next((each.fields for each in spout.outputs or () if each.name == DEFAULT_STREAM), ())
     times: list[int] = []

@@ -27,11 +27,11 @@ Row = tuple[Any, ...]
 
 
 class TopologyHarness:
-    """Runs a topology in the thread of a test, step by step: it sends rows, lets time pass, and looks.
+    """Runs a topology in the thread of a test, step by step: it sends rows, lets time pass, reads results.
 
     Use it in a ``with`` block: components are initialized where it begins, and closed where it ends. After
-    each step, everything has been done that can be done at the time that the clock shows; nobody waits. What
-    a component raises reaches the test from the step in which it is raised, and closes the harness.
+    each step, everything has been done that can be done at the time that the clock shows; nobody waits. An
+    exception of a component reaches the test from the step that raises it, and closes the harness.
 
     Args:
         topology: whatever `run_topology` takes.
@@ -125,7 +125,7 @@ class TopologyHarness:
                 that emits several tuples in one call may bring more.
 
         Returns:
-            What it has emitted, on whatever streams.
+            The tuples that it has emitted, on whatever streams.
 
         Raises:
             KeyError: there is no such spout, or it is not kept.

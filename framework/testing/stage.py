@@ -75,7 +75,7 @@ class Stage:
         self._surroundings = ExitStack()
         self._started: list[Task] = []
         self._ticks: dict[BoltTask, AskedFor] = {}
-        """What gives bolts ticks that the test asks for."""
+        """The sources of the ticks that the test asks for, by bolt."""
         self._begun: Executor | None = None
         """Runs the tasks; None before they are made. They can be looked at after the end, too."""
         self._steps: Iterator[None]

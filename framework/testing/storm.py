@@ -53,7 +53,7 @@ def complete_topology(
 
 
 def read_tuples(result: TopologyRun, component: str, stream: str = DEFAULT_STREAM) -> list[Row]:
-    """What a component has emitted on a stream, as Storm's ``Testing.readTuples``."""
+    """Read the tuples that a component has emitted on a stream, as Storm's ``Testing.readTuples``."""
     return result.emitted(component, stream)
 
 

@@ -206,7 +206,7 @@ def _untapped(report: RunReport, streams: Sequence[tuple[str, str]]) -> RunRepor
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What ends a run before its spouts do."""
+    """The limits that end a run before its spouts do."""
 
     max_tuples: int | None
     """Tuples after which the spouts stop."""

@@ -1,7 +1,7 @@
-"""Who may ask for what: on this machine everybody, from elsewhere whoever has the token.
+"""The rules of access: on this machine everybody may ask, from elsewhere whoever has the token.
 
-A page of another site must not reach the view through the browser of somebody who may. So a request has
-to name the address that is served, as a name of another site can be bound to it at any time; and one that
+A page of another site must not reach the view through the browser of somebody who may. So a request has to
+name the address that is served, as a name of another site can be bound to it at any time. A request that
 changes something must not come from a page of another origin.
 """
 

@@ -1,4 +1,4 @@
-"""Where the web view is served, and what opens it there."""
+"""The address at which the web view is served, and the link that opens it there."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TRIES = 20
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where the view is to be served."""
+    """The address at which the view is to be served."""
 
     host: str = "127.0.0.1"
     port: int | None = None
@@ -88,7 +88,7 @@ def token_for(address: Address) -> str | None:
 
 
 def url_of(listening: socket.socket, token: str | None) -> str:
-    """What a browser opens; a token that whoever reads this has given himself is not shown."""
+    """Make the link that a browser opens; it hides a token that the reader has set in the environment."""
     host, port = listening.getsockname()[:2]
     if host in ("0.0.0.0", "::"):
         host = socket.gethostname()

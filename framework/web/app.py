@@ -84,7 +84,7 @@ def _app_of(watch: RunWatch) -> Starlette:
 
 
 def _of_page() -> list[BaseRoute]:
-    """What the page is made of."""
+    """List the routes to the page's own files."""
     icon = Route("/favicon.ico", lambda request: FileResponse(STATIC / "icon.svg"))
     return [icon, Mount("/static", StaticFiles(directory=STATIC))]
 
@@ -206,7 +206,7 @@ def _window(request: Request) -> str:
 
 
 def _get(path: str, answer: Answer) -> Route:
-    """What `answer` returns, as JSON."""
+    """Make a route that responds with the return value of `answer`, as JSON."""
 
     def respond(request: Request) -> Response:
         return _answered(lambda: answer(request))

@@ -1,4 +1,4 @@
-"""What the components of a run have done since some time ago, for views and scrapers that ask by time."""
+"""The work of a run's components since some time ago, for views and scrapers that ask by time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was seen of a run as metrics for Prometheus: in base units, by component, with totals as counters."""
+"""Snapshots of a run as metrics for Prometheus: in base units, by component, with totals as counters."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class RunCollector(Collector):
         yield from self._work(topology, components)
 
     def _work(self, topology: str, components: Sequence[ComponentSnapshot]) -> Iterator[Metric]:
-        """What goes on where a worker process has begun anew, and would go back if tasks were added up."""
+        """Yield totals that keep growing when a worker process is replaced, as sums over tasks would not."""
         labels = ("topology", "component", "role")
         done, rates = self._watch.history.total, self._watch.last.rates
         busy = CounterMetricFamily(_PREFIX + "busy_seconds", "Time of the turns of tasks.", labels=labels)

@@ -1,4 +1,4 @@
-"""What was seen of a run, in the form of Storm's REST API, so that scrapers written for it work.
+"""Snapshots of a run in the form of Storm's REST API, so that scrapers written for it work.
 
 Names, and which values are texts, follow Storm 2; what has no counterpart here is empty. Counts are exact,
 where Storm takes samples. A window is as long as it was seen, if that is shorter.

@@ -67,7 +67,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What one look has shown."""
+    """One snapshot of the run, with its number, its time and the rates since earlier ones."""
 
     number: int
     """From 1 upwards."""

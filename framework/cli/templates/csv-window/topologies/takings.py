@@ -1,4 +1,4 @@
-"""What each item brings in a quarter of an hour: from a CSV file into a table of SQLite."""
+"""The takings of each item in a quarter of an hour: from a CSV file into a table of SQLite."""
 
 from bolts.takings import Takings
 
