@@ -21,7 +21,7 @@ __all__ = ["Controller", "Measurements", "Predictive", "Schedule", "Thresholds"]
 
 @dataclass(frozen=True, slots=True)
 class Measurements:
-    """How a bolt has done in one period, in which its number of tasks stayed the same."""
+    """The measured load of a bolt in one period, in which its number of tasks stayed the same."""
 
     component: str
     elapsed_s: float
@@ -29,9 +29,9 @@ class Measurements:
     period_s: float
     """Seconds that the period has lasted."""
     tasks: int
-    """How many tasks get tuples now."""
+    """The number of tasks that get tuples at present."""
     most: int
-    """How many there can be (``viper.parallelism.max``)."""
+    """The largest number of tasks that it can have (``viper.parallelism.max``)."""
     rate: float
     """Tuples a second that its producers have emitted to it. A tuple that several of its tasks get counts
     once, here and below."""
@@ -49,9 +49,9 @@ class Measurements:
 
     @property
     def demand(self) -> float:
-        """How many tasks would be busy all the time with what comes.
+        """The number of tasks that the present input would keep busy all the time.
 
-        More than there are, where tuples come faster than these take them.
+        It is above the present number if tuples come faster than these tasks take them.
         """
         return max(self.busy * self.tasks, self.rate * self.cost_s)
 
@@ -66,11 +66,11 @@ class Controller:
             def wished(self, now):
                 return 8 if now.backlog > 10_000 else now.tasks
 
-    What it raises is logged. It is not asked again then, and the run goes on.
+    An error that it raises is logged. It is not asked again then, and the run continues.
     """
 
     def wished(self, now: Measurements) -> int:
-        """How many tasks the bolt is to have; must be overridden.
+        """Return the number of tasks that the bolt is to have; must be overridden.
 
         It is called from a thread of its own, once every ``viper.controller.period.secs``.
 
@@ -84,15 +84,15 @@ class Controller:
 
 
 _ROUNDING = 1e-9
-"""How much of a task a quotient may be above a whole number by rounding alone."""
+"""The part of a task by which a quotient may exceed a whole number through rounding alone."""
 
 
 class Thresholds(Controller):
     """Keeps the load of a bolt's tasks between two thresholds.
 
     The load of a task is the share of the time for which it is busy, above 1 where tuples come faster than
-    they are taken. Where the average is above the upper threshold, the bolt gets the fewest tasks that bring
-    it down to the target. Where it is below the lower one, it keeps the fewest that do not bring it above the
+    they are taken. If the average is above the upper threshold, the bolt gets the fewest tasks that bring it
+    down to the target. If it is below the lower one, it keeps the fewest that do not bring it above the
     target. Either number stays as long as the load does.
     """
 
@@ -121,7 +121,7 @@ class Thresholds(Controller):
         self._tasks: int | None = None
         """The number at the last call."""
         self._changed_s = -math.inf
-        """When it was first seen that this number was another."""
+        """The time at which a changed number of tasks was first seen."""
 
     def wished(self, now: Measurements) -> int:
         """As of `Controller`."""
@@ -135,7 +135,8 @@ class Thresholds(Controller):
         return max(fitting, now.tasks) if load > self._upper else min(fitting, now.tasks)
 
     def demand(self, now: Measurements) -> float:
-        """How many tasks would be busy all the time; to be overridden by what knows more."""
+        """Return the number of tasks that would be busy all the time; controllers that know more override
+        it."""
         return now.demand
 
     def _is_cooling(self, now: Measurements) -> bool:
@@ -148,11 +149,11 @@ class Thresholds(Controller):
 class Predictive(Thresholds):
     """Keeps the load between two thresholds that the tasks are about to have.
 
-    The work to come is that of the tuples that wait, which are to be gone by a horizon, and of those that
-    come meanwhile at the rate of now. A tuple costs what one has cost so far. In a join over a window each
-    tuple is compared with those in the window, so that its cost follows what the window holds: a new rate
-    makes it dearer or cheaper until the window has filled with that rate (V. Gulisano et al., "Performance
-    Modeling of Stream Joins", DEBS 2017). With `window` that is foreseen.
+    The work to come consists of the tuples that wait, which are to be gone by a horizon, and of the tuples
+    that come meanwhile at the present rate. A tuple is assumed to cost as much as tuples have cost so far. In
+    a join over a window each tuple is compared with the tuples in the window. So its cost follows their
+    number: a new rate makes it dearer or cheaper until the window has filled with that rate (V. Gulisano et
+    al., "Performance Modeling of Stream Joins", DEBS 2017). With `window` that is foreseen.
     """
 
     def __init__(
@@ -189,12 +190,12 @@ class Predictive(Thresholds):
         self._horizon_s, self._window_s = horizon, window
         self._smoothing = smoothing
         self._unit_s: float | None = None
-        """What a tuple costs, of a join for each tuple in the window."""
+        """The cost of a tuple in seconds; in a join, the cost for each tuple in the window."""
         self._came: deque[tuple[float, float]] = deque()
         """Of each period that the window reaches back to, when it ended and how many tuples came in it."""
 
     def demand(self, now: Measurements) -> float:
-        """How many tasks would be busy all the time up to the horizon."""
+        """Return the number of tasks that would be busy all the time up to the horizon."""
         self._came.append((now.elapsed_s, now.rate * now.period_s))
         self._learn(now)
         if self._unit_s is None:
@@ -211,7 +212,7 @@ class Predictive(Thresholds):
         self._unit_s = before_s + self._smoothing * (unit_s - before_s)
 
     def _held(self, now: Measurements, ahead_s: float = 0.0) -> float:
-        """How many tuples the window holds so many seconds ahead, at least 1; 1 where there is no window."""
+        """Estimate the tuples in the window so many seconds ahead, at least 1; 1 if there is no window."""
         if not self._window_s:
             self._came.clear()
             return 1.0

@@ -30,7 +30,7 @@ class APlus(OPlus):
     """
 
     aggregate: Aggregate[Any, Any]
-    """What is computed of the tuples of a window."""
+    """The aggregate of the tuples of a window."""
 
     _folding: Folding
     _output_count = 0
@@ -72,7 +72,7 @@ class APlus(OPlus):
     def _window_adder(self, *, of_columns: bool) -> WindowAdder | None:
         """The adder of many tuples at once, columns or rows, into its windows; None if there is none.
 
-        To be called once the windows are open. Where there is one, nothing is emitted below a tuple.
+        To be called once the windows are open. If there is one, nothing is emitted below a tuple.
         """
         takes_itself = type(self).update is not APlus.update or type(self).create is not APlus.create
         if takes_itself or self.derives_keys or self.inputs == 2 or self._late is not None:
@@ -87,7 +87,7 @@ class APlus(OPlus):
         return made(self.window_state, self._folding, self.aggregate, self._values_of)
 
     def _values_of(self, fields: Sequence[str]) -> tuple[int, Sequence[str]]:
-        """Which values of a tuple with these fields are aggregated: from which index on, and their names."""
+        """Return the values of a tuple that are aggregated: the index of the first one, and their names."""
         return 0, fields
 
     def _add(self, acc: Any, values: Any) -> Any:

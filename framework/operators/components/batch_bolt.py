@@ -47,14 +47,15 @@ class BatchBolt(Bolt):
                         of.append(index)
                 self.emit_rows(words, of)
 
-    How many rows come together depends on the load, so it must not matter: a bolt that treats its rows one
-    after another emits the same, tuple for tuple, however they are divided into batches. A tick, the end of a
-    window or anything else that is due at a position comes between two batches, never within one.
+    The load decides how many rows come together, so their number must not matter. A bolt that treats its rows
+    one after another emits the same, tuple for tuple, however they are divided into batches. A tick, the end
+    of a window or anything else that is due at a position comes between two batches, never within one.
 
-    On a typed stream rows are columns, too. What comes from another process is copied, unless the class says
+    On a typed stream rows are columns, too. Columns from another process are copied, unless the class says
     `keeps_columns = False`: then columns may lie in the memory that the processes share. Nothing that was
     made of them without a copy may outlive the call: no batch, array or view of NumPy's, nor the rows
-    themselves. If anything does, the run ends with an error. What the bolt emits is copied if it lies there.
+    themselves. If anything does, the run ends with an error. Columns that the bolt emits are copied if they
+    lie there.
 
     Tuples are acked when `process_rows` returns, and fail together if it raises, unless it raises a
     `RowError`. A batch bolt cannot answer single tuples.
@@ -77,15 +78,16 @@ class BatchBolt(Bolt):
         raise NotImplementedError(f"{type(self).__name__} must define process_rows(self, rows)")
 
     def process_results(self, rows: Rows, results: RowResults) -> None:
-        """Process what has come of transactions; must be overridden where `tables` names any.
+        """Process results of transactions; must be overridden if `tables` names any.
 
-        Called for rows that `process_rows` has been given, in their order, some or all of them. What is
-        emitted here stands below these rows.
+        Called for rows that `process_rows` has been given, in their order, some or all of them. Rows that it
+        emits lie below these rows in the order.
 
         Args:
             rows: the rows.
-            results: ``results[handle]`` is the array of what a read of a block has given, one value for each
-                transaction of that block; `aborted` has a byte for each transaction, 1 for an aborted one.
+            results: ``results[handle]`` is the array of the values that a read of a block has given, one for
+                each transaction of that block. `aborted` has a byte for each transaction, 1 for an aborted
+                one.
         """
         raise NotImplementedError(f"{type(self).__name__} must define process_results(self, rows, results)")
 
@@ -130,13 +132,13 @@ class BatchBolt(Bolt):
     ) -> None:
         """Emit tuples.
 
-        Within `process_rows` each belongs to one of the rows in process, stands behind it in the order, and
-        is anchored to it. In which order a call emits for several rows does not matter: outputs are sorted by
+        Within `process_rows` each belongs to one of the rows in process, lies after it in the order, and is
+        anchored to it. In which order a call emits for several rows does not matter: outputs are sorted by
         their input, and those of one input by the calls and within a call.
 
         Args:
-            rows: the values of each tuple, a list or tuple, one per declared field; or, on a stream with a
-                schema, a record batch, a table, or a mapping of each field to its column.
+            rows: the values of each tuple, a list or tuple, one per declared field. On a stream with a schema
+                it may also be a record batch, a table, or a mapping of each field to its column.
             of: for each tuple the index of the row that it belongs to. It may be left out where there are as
                 many tuples as rows, one for each; and is left out outside `process_rows`.
             stream: name of the stream; the default stream if None.

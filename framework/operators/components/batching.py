@@ -28,7 +28,7 @@ class BatchingBolt(Bolt):
     """The tuples that the task has gathered, where they survive its process."""
 
     ticks_between_batches: int = 1
-    """How many ticks pass between two firings."""
+    """The number of ticks from one batch to the next."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

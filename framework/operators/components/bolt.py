@@ -64,10 +64,10 @@ class Bolt(Component):
         raise NotImplementedError(f"{type(self).__name__} must define process(self, tup)")
 
     def process_result(self, tup: Tuple, result: Result) -> None:
-        """Process what has come of a transaction; must be overridden where `tables` names any.
+        """Process the result of a transaction; must be overridden if `tables` names any.
 
-        Called once for each transaction that `process` has told for a tuple, in their order. What is emitted
-        here stands below that tuple.
+        Called once for each transaction that `process` has declared for a tuple, in their order. Tuples that
+        it emits lie below that tuple in the order.
 
         Args:
             tup: the tuple.
@@ -79,7 +79,7 @@ class Bolt(Component):
     def transaction(self, tup: Tuple) -> Transaction:
         """Begin a transaction of the tuple in process: ``with self.transaction(tup) as t:``.
 
-        What is called on `t` is evaluated later, all of it or nothing, in the order of all transactions on
+        Operations called on `t` are evaluated later, all of them or none, in the order of all transactions on
         the same tables. To be called in `process` only.
 
         Raises:
@@ -100,12 +100,12 @@ class Bolt(Component):
     def alone(self, tup: Tuple, function: Callable[[View], Any]) -> None:
         """Have a function called alone, at the place of the tuple in process among all transactions.
 
-        It is for what operations cannot tell: keys that depend on data, scans, any Python. Everything before
-        it has been done when it is called, and nothing behind it.
+        It is for work that operations cannot express: keys that depend on data, scans, any Python. All
+        transactions before it have been evaluated when it is called, and none after it.
 
         Args:
             tup: the tuple in process.
-            function: is given a view of the tables, for as long as it runs. What it returns is the value of
+            function: is given a view of the tables, for as long as it runs. Its return value is the value of
                 the result. If it raises `Abort`, it has changed nothing.
 
         Raises:

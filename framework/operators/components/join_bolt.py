@@ -39,14 +39,14 @@ class JoinBolt(BatchBolt):
         )).fields_grouping("orders", ["order"]).fields_grouping("payments", ["order"])
 
     Each tuple is compared with the stored ones of the other stream, and then stored. Stored tuples expire by
-    event time. What a tuple matches stands below it in the order, in the order in which the stored tuples
-    came. What is stored is declared state. A left, right or full join puts out also tuples that have found no
+    event time. Matches of a tuple lie below it in the order, in the order in which the stored tuples came.
+    Stored tuples are declared state. A left, right or full join puts out also tuples that have found no
     partner, at the time from which on none can come.
 
-    Behind fields groupings by what must be equal, each task joins its own keys. Behind ``all`` groupings the
-    tasks work as in ScaleJoin (Gulisano et al., 2021): each compares every tuple with what it has stored, and
-    a counter deals the tuples that are stored among the tasks. Rows and their positions are the same for
-    every parallelism.
+    With fields groupings by the fields that must be equal, each task joins its own keys. With ``all``
+    groupings the tasks work as in ScaleJoin (Gulisano et al., 2021). Each compares every tuple with its
+    stored ones, and a counter deals new tuples among the tasks to store. Rows and their positions are the
+    same for every parallelism.
     """
 
     joined = JoinState()
@@ -81,8 +81,8 @@ class JoinBolt(BatchBolt):
 
         Raises:
             TypeError: no condition.
-            ValueError: no time within which tuples match; an index by what is not compared; no such scan,
-                or no such `how`; or a stream that is left as well as right.
+            ValueError: no time within which tuples match, or an index by a field that is not compared. Or no
+                such scan, no such `how`, or a stream that is both left and right.
         """
         super().__init__()
         condition = as_condition(on)
@@ -126,12 +126,12 @@ class JoinBolt(BatchBolt):
 
     @property
     def component_configuration(self) -> Mapping[str, Any]:
-        """Which tuples are put out without a partner, as configuration."""
+        """The kind of the join as configuration, if tuples without a partner are put out."""
         return {JOIN_HOW: self._search.how} if self._search.how != "inner" else {}
 
     @property
     def search(self) -> Search:
-        """How it finds what matches."""
+        """The search for matches: its conditions, index and scan."""
         return self._search
 
     def initialize(self, storm_conf: Mapping[str, Any], context: Mapping[str, Any]) -> None:
@@ -188,7 +188,7 @@ class JoinBolt(BatchBolt):
             raise RowError(len(ends), failed) from failed
 
     def _grouping(self, rows: Rows, side: Any, origin: Origin) -> Callable[[tuple[Any, ...]], int]:
-        """What says in which key group a tuple is put out, if it finds no partner."""
+        """Return the function that gives the key group in which a tuple without a partner is put out."""
         fields = self._keyed.get((rows.component, rows.stream))
         if not self._search.keeps(side) or fields is None:
             return lambda values: 0

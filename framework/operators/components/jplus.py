@@ -15,7 +15,7 @@ from framework.operators.windows.key_window import SideWindow
 from viper.hashing import partner
 
 PairsAt = Literal["tuple", "end"]
-"""Where pairs stand in the order: below the later tuple, or at the end of the window."""
+"""The place of pairs in the order: below the later tuple, or at the end of the window."""
 Row = Sequence[Any]
 
 
@@ -23,7 +23,7 @@ class Held(NamedTuple):
     """A tuple in a window."""
 
     number: int
-    """How many tuples had come to the window before, of both inputs."""
+    """The number of tuples that had come to the window before, of both inputs."""
     time_us: int
     values: Any
 
@@ -52,7 +52,7 @@ class JPlus(OPlus):
     on: Given = ()
     """Conditions that must hold for two tuples beside `matches`; see `framework.operators.windows.joins`."""
     pairs_at: PairsAt = "tuple"
-    """Whether pairs stand below the later one of their tuples, or at the end of their window."""
+    """The place of pairs: below the later one of their tuples, or at the end of their window."""
     fields: Sequence[str] = ()
     """Names of the values that are emitted, in the place of `outputs`."""
 
@@ -98,7 +98,7 @@ class JPlus(OPlus):
         return True
 
     def joined(self, left: Any, right: Any) -> Row:
-        """What is emitted for two tuples that match, of their values."""
+        """Return the row to emit for two tuples that match, made of their values."""
         return (*left, *right)
 
     def stores(self, window: SideWindow, number: int) -> bool:
@@ -149,7 +149,7 @@ class JPlus(OPlus):
         return [count, [one for one in kept if one[1] >= least_us]]
 
     def _pairs(self, side: Side, come: Held, others: Sequence[Sequence[Any]]) -> Iterator[Row]:
-        """What a tuple comes to with those of the other input."""
+        """Yield the pairs of a tuple with tuples of the other input."""
         for _, time_us, values in others:
             if side == 0:
                 if self._belong(come.time_us, come.values, time_us, values):

@@ -94,16 +94,16 @@ class OPlus(WindowOptions, Bolt):
             def output(self, window):
                 yield window.key, window.state
 
-    Windows are [start, start + size), and start at the multiples of `advance`. What `output` gives stands at
-    the window's end; what `update` gives stands below its tuple. See ``docs/windows.md``.
+    Windows are [start, start + size), and start at the multiples of `advance`. Rows that `output` returns lie
+    at the window's end; rows that `update` returns lie below its tuple. See ``docs/windows.md``.
 
-    The key of a tuple is that of the fields grouping by which it comes. A class that defines `keys` has as
-    many for each tuple as that returns; where it has several tasks, all tuples come to all of them (``all``
-    grouping), and each works for the keys that it owns.
+    The key of a tuple is that of the fields grouping by which it comes. In a class that defines `keys`, a
+    tuple has as many keys as that returns. If such a bolt has several tasks, all tuples come to all of them
+    (``all`` grouping), and each works for the keys that it owns.
     """
 
     size: Length | None = None
-    """How long a window is: a duration, or a `Count` of tuples with one key."""
+    """The length of a window: a duration, or a `Count` of tuples with one key."""
     advance: Length | None = None
     """From the start of one window to that of the next; as long as a window, if None."""
     offset: timedelta | int | str | None = None
@@ -113,7 +113,7 @@ class OPlus(WindowOptions, Bolt):
     gap: timedelta | int | str | None = None
     """Of sessions, in the place of size and advance: a window ends when no tuple has come for so long."""
     windows: FormName = USUAL
-    """Whether each window has a state of its own, or each key one that slides on from window to window."""
+    """``multi`` if each window has a state of its own, ``single`` if each key has one that slides along."""
     inputs: Literal[1, 2] = 1
     """With two inputs, each has a state of its own in each window, and `update` is told whose a tuple is."""
 
@@ -121,7 +121,7 @@ class OPlus(WindowOptions, Bolt):
     """The windows of the task's keys."""
 
     derives_keys: ClassVar[bool] = False
-    """Whether the class defines `keys`."""
+    """True if the class defines `keys`."""
     _late: LateTuples | None = None
     _is_addressed = False
     _is_copied = False
@@ -190,7 +190,7 @@ class OPlus(WindowOptions, Bolt):
         raise NotImplementedError(f"{type(self).__name__} must define update(self, window, tup)")
 
     def output(self, window: Any) -> Rows:
-        """What is to be emitted when a window has ended; by default nothing."""
+        """Return the rows to emit when a window has ended; by default none."""
 
     def slide(self, window: Any) -> Any:
         """The state that remains of a single window, as it moves on by `advance`; must be overridden.
@@ -203,11 +203,11 @@ class OPlus(WindowOptions, Bolt):
 
     @property
     def component_configuration(self) -> Mapping[str, Any]:
-        """How its windows are formed, as configuration.
+        """The forms of its windows, as configuration.
 
         Raises:
-            TypeError: a length is none.
-            ValueError: a length is not above 0, or windows are what they cannot be.
+            TypeError: a length is not a length.
+            ValueError: a length is not above 0, or the options of the windows exclude each other.
         """
         made = {**self._forming(), **self._window_config}
         if self.windows != USUAL and made.get(LATENESS_MS):

@@ -20,8 +20,10 @@ class Block(NamedTuple):
     """Event time of each row, as array("q"), in microseconds since 1970 UTC; it never falls, but for a
     slack (``viper.timestamp.slack``)."""
     rows: Any
-    """The values of as many rows, as a list of tuples or, on a stream with a schema, as a record batch; the
-    spout does not change a block once it has yielded it."""
+    """The values of as many rows, as a list of tuples or, on a stream with a schema, as a record batch.
+
+    The spout does not change a block once it has yielded it.
+    """
     mutable: bool = False
     """True if any row may hold a value that a consumer can change, e.g. a list; never so with a schema."""
     stream: str = DEFAULT_STREAM
@@ -29,7 +31,7 @@ class Block(NamedTuple):
 
 
 class Watermark(NamedTuple):
-    """How far a partition is: none of the rows that it still brings lies before this time."""
+    """The progress of a partition: none of the rows that it still brings lies before this time."""
 
     time_us: int
     """Event time in microseconds since 1970 UTC; a row of just this time may come."""
@@ -46,7 +48,7 @@ class Pace:
     origin_us: int
     """Event time, in microseconds since 1970 UTC, that passes when the spout is activated."""
     speed: float = 1.0
-    """How many seconds of event time pass in one second."""
+    """The seconds of event time that pass in one second."""
 
     def __post_init__(self) -> None:
         if not self.speed > 0:
@@ -56,12 +58,12 @@ class Pace:
 class PartitionedSpout(Spout):
     """Brings rows of a source that has partitions of its own, each in the order of event time.
 
-    Each task reads some of the partitions: of three tasks the first has partitions 0, 3, 6 and so on.
-    A row's position tells its partition, not its task, so the output is the same for every parallelism.
-    The spout ends when all its partitions have ended. It emits only by `blocks`, each of which has rows of
-    one of its streams; none of its rows is tracked, and none of its streams is direct.
+    Each task reads some of the partitions: of three tasks the first has partitions 0, 3, 6 and so on. A row's
+    position depends on its partition, not on its task, so the output is the same for every parallelism. The
+    spout ends when all its partitions have ended. It emits only by `blocks`, each of which has rows of one of
+    its streams; none of its rows is tracked, and none of its streams is direct.
 
-    Where its configuration names a stream for late rows (``viper.timestamp.late``) that it does not declare,
+    If its configuration names a stream for late rows (``viper.timestamp.late``) that it does not declare,
     that is one more stream, with the fields of the first one.
     """
 
@@ -87,8 +89,10 @@ class PartitionedSpout(Spout):
 
     @property
     def has_times(self) -> bool:
-        """True if rows have times of their own. Where the number of a row stands for its time, none can be
-        out of order."""
+        """True if rows have times of their own.
+
+        If the number of a row stands for its time, no row can be out of order.
+        """
         return True
 
     @property
@@ -100,19 +104,20 @@ class PartitionedSpout(Spout):
         return None
 
     def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | Watermark | None]:
-        """All rows of a partition, in order; the same ones in the same order whenever it is called.
+        """Yield all rows of a partition, in order; the same rows in the same order whenever it is called.
 
         With `viper.timestamp.slack` they may be out of order by as much.
 
         Args:
             partition: from 0.
-            start_us: where the partition goes on, in a run that resumes or behind a restart: rows before this
-                event time, in microseconds since 1970 UTC, may be left out. None where it begins, as in a
-                new run, and always with `viper.timestamp.slack`: what is late depends on all rows before.
+            start_us: the event time at which the partition resumes, after a restart or in a run that resumes.
+                Rows before this time, in microseconds since 1970 UTC, may be left out. None where the
+                partition begins, as in a new run, and always with `viper.timestamp.slack`: which rows are
+                late depends on all rows before.
 
         Yields:
-            The next rows; or None if there is nothing for now, after which it is asked again after a pause
-            that grows; or a watermark, so that the rows of other partitions need not wait for its next row.
+            The next rows. Or None if there are none for now: it is asked again after a pause that grows. Or a
+            watermark, so that the rows of other partitions need not wait for its next row.
         """
         raise NotImplementedError(f"{type(self).__name__} must define blocks(self, partition, start_us)")
 
@@ -144,7 +149,8 @@ class PartitionedSpout(Spout):
         return None
 
     def companion(self, conf: Mapping[str, Any]) -> AbstractContextManager[Mapping[str, Any]]:
-        """A context manager for what has to run beside the tasks, in the process that leads the run.
+        """Return a context manager for programs that have to run beside the tasks, in the process that leads
+        the run.
 
         It is entered before the tasks are made, and left after they have ended. The method is called on an
         instance of its own, which is not initialized.
@@ -153,8 +159,8 @@ class PartitionedSpout(Spout):
             conf: the component's configuration.
 
         Returns:
-            A context manager; what it gives is added to the configuration that each task gets.
-            What it raises at its start refuses the run.
+            A context manager; the mapping that it enters with is added to the configuration that each task
+            gets. An error at its start refuses the run.
         """
         return nullcontext({})
 

@@ -25,7 +25,7 @@ _RAISES: Any = object()
 
 
 class Origin(NamedTuple):
-    """Where rows come from."""
+    """The origin of rows: their component and stream, and the stream's fields."""
 
     component: str
     """Id of the component that emitted them."""
@@ -36,14 +36,17 @@ class Origin(NamedTuple):
     schema: Schema | None = None
     """The types of its values; None where it declares none."""
     key: tuple[Scope, tuple[int, ...]] | None = None
-    """What says which key the bolt's declared state is of, and the indexes of the fields that are the key.
-    None where it declares none by key."""
+    """The scope that gets the key of a tuple for the bolt's declared state, and the indexes of the key's
+    fields.
+
+    None if it declares no state by key.
+    """
 
 
 class Rows(Sequence[Any]):
     """Tuples of one stream, in order.
 
-    Each item is the values of one of them, as a plain tuple in the order of the stream's fields. Where the
+    Each item is the values of one of them, as a plain tuple in the order of the stream's fields. If the
     stream has a schema, the same tuples are also columns: an Arrow record batch, or arrays of NumPy. Rows and
     columns are made of each other when they are asked for first.
 
@@ -182,7 +185,8 @@ class Rows(Sequence[Any]):
         return list(map(itemgetter(index), self._values))
 
     def positions(self) -> list[Position]:
-        """Where the tuples stand in the order of the run; to be asked for during the call."""
+        """Return the positions of the tuples in the order of the run; to be called during the call of the
+        bolt."""
         return list(islice(self._positions, self._first, self._first + len(self)))
 
     def times(self) -> list[int]:
@@ -249,7 +253,8 @@ class Rows(Sequence[Any]):
         return found
 
     def valid(self, field: str) -> np.ndarray[Any, Any]:
-        """Which values of a column are not None, as an array of bools; errors as for `array`."""
+        """Return an array of bools, True for each value of a column that is not None; errors as for
+        `array`."""
         valid: np.ndarray[Any, Any] = self.array(field).is_valid().to_numpy(zero_copy_only=False)
         return valid
 
@@ -289,7 +294,8 @@ class Rows(Sequence[Any]):
         return self._slots.setdefault(field, KeySlots()).of(field, column)
 
     def _fitting_for(self, field: str, null: Any, kind: pa.DataType) -> pa.Scalar:
-        """What stands for None; pyarrow itself makes 0 of 0.5, and of None a column of floats."""
+        """Return the value that replaces None; pyarrow itself makes 0 of 0.5, and of None a column of
+        floats."""
         import pyarrow as pa
 
         from viper.columns.fitting import Fitting

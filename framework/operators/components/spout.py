@@ -14,10 +14,10 @@ from framework.operators.components.component import Component
 class Spout(Component):
     """Emits tuples, either from `next_tuple` or from the generator `tuples`.
 
-    A spout that defines `tuples` is a generator spout: each row that it yields is emitted on the default
-    stream, None means that there is nothing for now, and the spout ends when the generator ends. On a stream
-    with a schema it may yield a record batch in the place of many rows. Any other
-    spout is polled through `next_tuple`, and ends when that raises StopIteration.
+    A spout that defines `tuples` is a generator spout. Each row that it yields is emitted on the default
+    stream. None means that there is nothing for now, and the spout ends when the generator ends. On a stream
+    with a schema it may yield a record batch in the place of many rows. Any other spout is polled through
+    `next_tuple`, and ends when that raises StopIteration.
     """
 
     failure: str = ""
@@ -116,14 +116,14 @@ class Spout(Component):
 
 
 class SeekableSpout(Spout):
-    """A spout that can say where it is, so that another process can go on from there.
+    """A spout that can report its offset, so that another process can resume there.
 
-    An offset covers everything that was emitted until then, and nothing else: a generator spout notes where
-    it is before it yields a row, one that is polled before `next_tuple` returns.
+    An offset covers everything that was emitted until then, and nothing else. A generator spout advances it
+    before it yields a row, a spout that is polled before `next_tuple` returns.
     """
 
     def offset(self) -> Any:
-        """Where it is: any value that can be pickled."""
+        """Return the offset: any value that can be pickled."""
         raise NotImplementedError(f"{type(self).__name__} must define offset(self)")
 
     def seek(self, offset: Any) -> None:
@@ -139,7 +139,7 @@ class ReliableSpout(Spout):
     """Keeps what it emitted until it is acked, and emits it again when it fails."""
 
     max_fails: int = 3
-    """How often a tuple is emitted again before it is given up."""
+    """The number of times that a tuple is emitted again before it is given up."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

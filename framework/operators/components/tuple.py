@@ -8,7 +8,7 @@ TICK_COMPONENT = "__system"
 TICK_STREAM = "__tick"
 """Ticks come from this component on this stream, as in Storm."""
 TICK_ID = "tick"
-"""How a tick's id begins; nobody waits for an answer to it."""
+"""The beginning of a tick's id; nobody waits for an answer to it."""
 
 
 class Tuple(NamedTuple):

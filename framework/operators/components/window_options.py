@@ -13,7 +13,7 @@ from framework.operators.windows.spec import LATE_STREAM, LATENESS_MS, PARTIAL, 
 
 
 class WindowOptions:
-    """How the windows of a bolt are formed, in words that all bolts with windows share."""
+    """The options of windows, as methods that all bolts with windows share."""
 
     _window_config: Mapping[str, Any] = {}
 
@@ -39,7 +39,7 @@ class WindowOptions:
 
 
 class LateTuples:
-    """What a bolt with windows does with late tuples.
+    """The late tuples of a bolt with windows: counts them, and emits them on their stream if there is one.
 
     Args:
         bolt: whose they are.

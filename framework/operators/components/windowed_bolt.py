@@ -149,7 +149,8 @@ class WindowedBolt(WindowOptions, Bolt):
 
     @property
     def component_configuration(self) -> Mapping[str, Any]:
-        """What the ``with_...`` methods have configured; Storm's ``getComponentConfiguration``."""
+        """The configuration that the ``with_...`` methods have made; Storm's
+        ``getComponentConfiguration``."""
         return self._window_config
 
     def _formed(self, configured: Mapping[str, Any]) -> Self:

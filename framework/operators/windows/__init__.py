@@ -1,17 +1,15 @@
-"""Windows in Storm's words: how they are formed, and what a task has of them.
+"""Windows in Storm's words: their forms, and a task's part of them.
 
-=============  ================================================================
-lengths        `Count` and `Duration`, in which lengths are given
-spec           the configuration of windows, and what it says
-tuple_window   a window, as a bolt gets it
-contents       the tuples of a task's windows, and which of them fires next
-state          keeps the contents where they survive the task's process
-key_window     a window of one key, as an operator over such gets it
-key_state      keeps windows by key
-endings        which of these end next
-stretches      takes tuples of one pane into windows by key at once, as rows
-columns        likewise, as columns
-=============  ================================================================
+- `lengths`: `Count` and `Duration`, the units of lengths
+- `spec`: the configuration of windows, and its meaning
+- `tuple_window`: a window, as a bolt gets it
+- `contents`: the tuples of a task's windows, and the choice of the next window that fires
+- `state`: the contents as declared state, which survives the task's process
+- `key_window`: a window of one key, as an operator over such windows gets it
+- `key_state`: the windows by key, as declared state
+- `endings`: the windows by key that end next
+- `stretches`: takes tuples of one pane into windows by key at once, as rows
+- `columns`: the same for columns
 """
 
 from framework.operators.windows.contents import Marks, WindowContents

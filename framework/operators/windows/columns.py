@@ -102,10 +102,10 @@ class ColumnWindows(WindowAdder):
         return column
 
     def _grouped(self, numbers: Array) -> tuple[Array, Array, Array]:
-        """For each tuple the index of its key's group, and the first and the last tuple of each group.
+        """Return for each tuple the index of its key's group, and the first and the last tuple of each group.
 
-        Groups are in the order of their first tuples. Where several values are assigned to one place, the
-        last one stays: so the places of keys are found without sorting them, which takes ten times as long.
+        Groups are in the order of their first tuples. If several values are assigned to one place, the last
+        one stays. So the places of keys are found without sorting them, which takes ten times as long.
         """
         scratch, places = self._scratch, np.arange(len(numbers))
         scratch[numbers[::-1]] = places[::-1]

@@ -1,7 +1,7 @@
-"""What one task has of its windows: which tuples, which of them fired last, and which window comes next.
+"""The windows of one task: its tuples, the window that fired last, and the window that comes next.
 
-A window is a run of tuples that lie one behind the other in the order, and neither end of it ever goes back.
-So tuples are kept once, however many windows they belong to, and a window is two indexes.
+A window is a run of tuples that follow one another in the order, and neither end of it ever goes back. So
+tuples are kept once, however many windows they belong to, and a window is two indexes.
 """
 
 from __future__ import annotations
@@ -19,12 +19,15 @@ _LEAST_GONE: Final = 4
 
 @dataclass(slots=True)
 class Marks:
-    """How far the windows of a task are. Tuples are numbered in the order in which they came."""
+    """The progress of the windows of a task.
+
+    Tuples are numbered in the order in which they came.
+    """
 
     first: int = 0
     """The number of the first tuple that is kept."""
     count: int = 0
-    """How many tuples have come, those among them that belong to no window."""
+    """The number of tuples that have come, with those that belong to no window."""
     shown: Bounds = (0, 0)
     """The numbers of the tuples of the window that fired last and did not raise."""
     shown_us: int | None = None
@@ -38,12 +41,12 @@ class Marks:
 
 
 class Image(NamedTuple):
-    """What windows were before a callback."""
+    """The state of the windows before a callback."""
 
     rows: list[Any]
     times: list[int]
     kept: int
-    """How many tuples they had."""
+    """The number of tuples that they had."""
     marks: Marks
 
 
@@ -99,7 +102,7 @@ class WindowContents:
 
     @property
     def needed(self) -> int:
-        """How many of the tuples may be in the next window, or were in the one that fired last."""
+        """The number of tuples that may be in the next window, or were in the one that fired last."""
         return self.marks.first + len(self.rows) - self._first_needed()
 
     def trim(self) -> None:
@@ -111,7 +114,7 @@ class WindowContents:
             self.marks.first += gone
 
     def image(self) -> Image:
-        """What `take_back` goes back to."""
+        """Return the state to which `take_back` returns."""
         return Image(self.rows, self.times, len(self.rows), replace(self.marks))
 
     def take_back(self, image: Image) -> None:
@@ -274,9 +277,9 @@ class WindowContents:
     # -- the end of the input
 
     def rest(self) -> TupleWindow | None:
-        """The window of the tuples that came last, at the end of all; None where there is none.
+        """Return the window of the tuples that came last, at the end of the input; None if there is none.
 
-        Where windows end at times, that of the tuples behind all that has a time.
+        If windows end at times, it has the tuples after all that have a time.
         """
         spec, marks = self.spec, self.marks
         undone = marks.done - marks.first

@@ -1,4 +1,4 @@
-"""What is due at times, group by group: windows by key, and tuples of joins without a partner."""
+"""Work that is due at times, group by group: windows by key, and tuples of joins without a partner."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 
 class Due(NamedTuple):
-    """What is due of one key group at one time."""
+    """The work of one key group that is due at one time."""
 
     end_us: int
     group: int
@@ -23,11 +23,11 @@ class DueByGroup(Protocol):
         """The first time at which something may be due because of a tuple of this time, or of a later one."""
 
     def next_due(self, time_us: int | None) -> Due | None:
-        """What is due next, where no tuple comes before a time.
+        """Return the work that is due next, if no tuple comes before a time.
 
         Args:
             time_us: the time in microseconds; None for the end of all time.
         """
 
     def rest(self) -> Iterator[Due]:
-        """What is left at the end of all, by group."""
+        """Yield the work that is left at the end of the input, by group."""

@@ -1,6 +1,7 @@
-"""Which windows by key may end next: an agenda of times, key groups and windows.
+"""The windows by key that may end next: an agenda of times, key groups and windows.
 
-It may name a window that is there no more, or ends later by now: who takes windows from it looks at them.
+It may name a window that no longer exists, or that ends later by now, so each window taken from it is
+    checked.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ Emit = Callable[[Sequence[Any]], object]
 
 
 class Operator(Protocol):
-    """What an operator does with one window of a key."""
+    """The functions of an operator for one window of a key."""
 
     def create(self) -> Any:
         """The state of a window without tuples."""
@@ -29,7 +29,7 @@ class Operator(Protocol):
         """Take a tuple into a window; returns what to emit for it."""
 
     def output(self, window: KeyWindow) -> Rows:
-        """What to emit as a window has ended."""
+        """Return the rows to emit as a window has ended."""
 
     def slide(self, window: KeyWindow) -> Any:
         """The state that remains as a window slides on."""
@@ -64,7 +64,7 @@ class Form:
         raise NotImplementedError
 
     def end(self, kept: Kept, window: KeyWindow) -> Rows:
-        """What to emit as a window has ended, that was closed."""
+        """Return the rows to emit as a window has ended, that was closed."""
         return self._operator.output(window)
 
     def end_all(self, ended: Sequence[tuple[Kept, KeyWindow]], emit: Emit) -> None:

@@ -1,8 +1,8 @@
 """The bounds of windows by time: the one place that computes them, for windows by key, Storm's and joins.
 
-Time is divided into panes, of which every window has all or nothing. The pane of number 0 begins in 1970, by
-the offset later or earlier. A window begins every so many panes, and has so many. What was found for one pane
-is kept, as tuples come in the order of their times.
+Time is divided into panes, each of which lies in a window as a whole or not at all. The pane of number 0
+begins in 1970, by the offset later or earlier. A window begins every so many panes, and has so many. The
+bounds of the last pane are kept, as tuples come in the order of their times.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Grid:
     def __init__(self, size: int, advance: int, offset_us: int = 0) -> None:
         self._pane = pane_of(size, advance)
         self.count = size // self._pane
-        """How many panes a window has."""
+        """The number of panes in a window."""
         self._step = advance // self._pane
         self._offset_us = offset_us
         # Each of these is assigned as a whole, as the threads of several tasks may share a grid of a join.
@@ -192,6 +192,9 @@ def _day_of(month: int) -> int:
 
 
 def first_start(at: int, size: int, advance: int) -> int:
-    """The start of the first window, of those that start at the multiples of an advance, that ends behind a
-    number; the number may lie before that start, where windows have gaps between them."""
+    """Return the start of the first window that ends after a number.
+
+    Windows start at the multiples of an advance. The number may lie before that start, if windows have gaps
+    between them.
+    """
     return ((at - size) // advance + 1) * advance

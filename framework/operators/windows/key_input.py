@@ -1,4 +1,4 @@
-"""How the tuples of an operator that derives their keys come to its tasks.
+"""The ways in which tuples come to the tasks of an operator that derives their keys.
 
 Vincenzo Gulisano et al. compare instances that share their input with instances that share nothing: "STRETCH:
 Virtual Shared-Nothing Parallelism for Scalable and Elastic Stream Processing", IEEE Transactions on Parallel
@@ -18,7 +18,7 @@ KEYS: Final = "viper.keys"
 
 
 class InputMode(enum.StrEnum):
-    """How many copies of a tuple a producer makes."""
+    """The copies of a tuple that a producer makes."""
 
     SHARED = "shared"
     """One, which all tasks read."""
@@ -29,7 +29,7 @@ class InputMode(enum.StrEnum):
 
 
 class KeyInput(NamedTuple):
-    """What is configured for one operator."""
+    """The configured way of one operator."""
 
     mode: InputMode = InputMode.SHARED
     by_producer: bool = False
@@ -45,6 +45,6 @@ class KeyInput(NamedTuple):
 
 
 def key_input_of(conf: Mapping[str, Any]) -> KeyInput:
-    """How the tuples of an operator with that configuration come."""
+    """Return the way that an operator's configuration chooses."""
     mode = InputMode(conf[MODE])
     return KeyInput(mode, conf[KEYS] == "producer" or mode is InputMode.KEYED)

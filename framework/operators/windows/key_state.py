@@ -26,7 +26,7 @@ from viper.hashing import group_of_hash, stable_hash
 from viper.state import items, token_of
 
 NamedKey = tuple[Hashable, Any, int]
-"""What a key is found by, the key, and its group."""
+"""The token that a key is found by, the key, and its group."""
 
 
 class KeyWindowState(PickledState):
@@ -54,7 +54,7 @@ class OpenKeyWindows:
         """The time of the tuple in process, in microseconds."""
         self.spec: WindowSpec
         self.lateness_us = 0
-        """How long a window is kept behind its end."""
+        """The time for which a window is kept after its end."""
         self.grid: Grid
         """The bounds of windows by time that come every so much."""
         self._takes_late = False
@@ -165,7 +165,7 @@ class OpenKeyWindows:
         return self._touched(self._values.get(token) or self._found(token, key, group))
 
     def named(self, key: Any) -> NamedKey:
-        """What the windows of a key are found by, for `of_named`; errors as of `of`."""
+        """Return a key with its token and group, for `of_named`; errors as of `of`."""
         return token_of(key), key, self.group_of(key)
 
     def of_named(self, key: NamedKey) -> Kept | None:
@@ -286,7 +286,8 @@ class OpenKeyWindows:
         return self._found_singly(due, ending)
 
     def _found_singly(self, due: Due, ending: Ending) -> Iterator[tuple[Kept, KeyWindow]]:
-        """Where a key has no more than one window that ends then: each is read when it is asked for."""
+        """Yield the windows of keys that have one window at most with that end; each is read when it is
+        taken."""
         get, find, end_us = self._values.get, self._found, due.end_us
         for number, key in sorted(ending.items()):
             token = token_of(key)
@@ -367,8 +368,10 @@ class OpenKeyWindows:
     # -- the end of the input
 
     def rest(self) -> Iterator[Due]:
-        """What is left at the end of all, by group: windows of tuples behind all that has a time, and windows
-        that no tuple has completed, if these shall fire."""
+        """Yield the windows that are left at the end of the input, by group.
+
+        They are windows of tuples after all that have a time, and incomplete windows, if these shall fire.
+        """
         for group in self._endings.groups_at(BEHIND_TIME):
             if group in self._groups and (self.spec.is_timed or self._fires_rest):
                 yield Due(BEHIND_TIME, group)

@@ -10,7 +10,7 @@ from framework.operators.windows.aggregates.panes import PaneWindow
 class KeyWindow:
     """A window of one key: the tuples of the key whose times are in [start, end).
 
-    Where windows are formed by count, start and end are numbers of the key's tuples, from 0 on.
+    If windows are formed by count, start and end are numbers of the key's tuples, from 0 on.
     """
 
     __slots__ = ("end", "is_over", "is_update", "key", "last", "number", "start", "state")
@@ -29,9 +29,9 @@ class KeyWindow:
         self.last = last
         """The time of its latest tuple."""
         self.state = state
-        """What the operator makes of its tuples; to be assigned, or changed in place."""
+        """The operator's state for its tuples; to be assigned, or changed in place."""
         self.is_over = is_over
-        """Whether it has ended, and is kept for late tuples."""
+        """True if it has ended, and is kept for late tuples."""
         self.is_update = False
         """True if it had ended before, and a late tuple has come to it."""
 
@@ -40,7 +40,7 @@ class KeyWindow:
 
 
 class SideWindow:
-    """What a window of a key has of one of an operator's two inputs."""
+    """The part of a key's window that belongs to one of an operator's two inputs."""
 
     __slots__ = ("_side", "_window")
 
@@ -70,7 +70,7 @@ class SideWindow:
 
     @property
     def state(self) -> Any:
-        """What the operator makes of the tuples of this input."""
+        """The operator's state for the tuples of this input."""
         return self._window.state[self._side]
 
     @state.setter
@@ -88,7 +88,7 @@ class KeyWindows:
         self.group = group
         """The key group that the key belongs to."""
         self.count = 0
-        """How many tuples the key has had, where windows are formed by count."""
+        """The number of tuples that the key has had, if windows are formed by count."""
         self.by_start: dict[int, KeyWindow] = {}
         """The windows by their start."""
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Final, NamedTuple, Self
 
 _UNITS: Final = {"us": 1, "ms": 1_000, "s": 10**6, "m": 60 * 10**6, "h": 3_600 * 10**6, "d": 86_400 * 10**6}
-"""How many microseconds each has."""
+"""The microseconds in each unit."""
 _WRITTEN: Final = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*", re.ASCII)
 _SIGNED: Final = re.compile(r"\s*([+-]?)(.*)", re.DOTALL)
 _OF_CALENDAR: Final = re.compile(r"\s*0*([1-9]\d{0,5})\s*(d|w|mo)\s*", re.ASCII)
@@ -98,7 +98,8 @@ def length_of(what: str, value: object) -> Count | timedelta:
 
 
 def offset_of(what: str, value: object) -> timedelta:
-    """How much later something begins, or how much earlier: written as for `length_of`, with either sign.
+    """Return the time by which something begins later, or earlier: written as for `length_of`, with either
+    sign.
 
     Raises:
         TypeError: it is no span of time.

@@ -1,4 +1,4 @@
-"""How a bolt's windows are formed: by Storm's configuration keys, which `WindowedBolt`'s methods write."""
+"""The forms of a bolt's windows: by Storm's configuration keys, which `WindowedBolt`'s methods write."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ _MONDAY: Final = timedelta(days=4)
 
 @dataclass(frozen=True, slots=True)
 class WindowSpec:
-    """How windows are formed. Times are in microseconds.
+    """The form of a bolt's windows.
 
-    Exactly one of the lengths is there, and one of the slides; or the gap alone.
+    Times are in microseconds. Exactly one of the lengths is set, and one of the slides; or the gap alone.
     """
 
     length_count: int | None = None
     """Tuples in a window."""
     length_us: int | None = None
-    """How far a window reaches back behind its end, which belongs to it; its other end does not."""
+    """The length of a window before its end, which belongs to it; its start does not."""
     slide_count: int | None = None
     """Tuples from one window to the next; each fires with the tuple that completes it."""
     slide_us: int | None = None
@@ -62,11 +62,12 @@ class WindowSpec:
     gap_us: int | None = None
     """Of sessions: the time without a tuple that ends one."""
     offset_us: int = 0
-    """How much later than the multiples of `slide_us` windows end and start; with a zone by its clocks."""
+    """The time by which windows end and start later than at multiples of `slide_us`; with a zone by its
+    clocks."""
     zone: str | None = None
     """The zone whose days or months windows have."""
     length_months: int | None = None
-    """Where windows are of months, how many one has; `length_us` is no less then."""
+    """The number of months in a window of months; `length_us` is no less then."""
     slide_months: int | None = None
     """Months from one window to the next, likewise."""
 
@@ -102,10 +103,11 @@ class WindowSpec:
 
 
 def spec_in(conf: Mapping[str, Any]) -> WindowSpec | None:
-    """How a component's configuration forms windows; None where it says nothing of them.
+    """Return the form of windows that a component's configuration sets; None if it sets none.
 
     Raises:
-        ConfigError: it says it twice, or by halves, or says where windows begin that have no such place.
+        ConfigError: it sets two forms, or only a part of one, or a beginning for windows that cannot have
+            one.
     """
     chosen = {key: conf[key] for key in FORMING if conf.get(key) is not None}
     if not chosen:

@@ -71,7 +71,7 @@ class OpenWindows:
         self._call = -1
         """The number of the callback that has changed something last."""
         self._before: Image
-        """What was known before that callback."""
+        """The state before that callback."""
 
     def open(self, spec: WindowSpec, conf: Mapping[str, Any]) -> None:
         """Go on with what the table has.
@@ -101,7 +101,7 @@ class OpenWindows:
 
     @property
     def spec(self) -> WindowSpec:
-        """How the windows are formed."""
+        """The form of the windows."""
         return self._contents.spec
 
     # -- the tuple in process
@@ -237,15 +237,14 @@ class OpenWindows:
 
 
 def told(found: Mapping[Any, Any]) -> Iterator[tuple[Any, Any]]:
-    """What the table of a task's windows has, for a reader.
+    """Yield the entries in the table of a task's windows, for a reader.
 
     Args:
         found: all its values by their keys, unpickled; of another type where that cannot be done.
 
     Yields:
-        "marks" and how far the windows are; then the number of each tuple that is kept, with its time in
-        microseconds (None behind all that has a time), the component and the stream that it came from, and
-        its values.
+        First "marks" and the progress of the windows. Then, for each tuple that is kept, its number, with its
+        time in microseconds (None after all that have a time), its component and stream, and its values.
     """
     chunks = dict(found)
     marks = chunks.pop(_MARKS, None)

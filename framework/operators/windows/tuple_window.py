@@ -59,7 +59,7 @@ class TupleWindow:
 
     @property
     def new(self) -> tuple[Any, ...]:
-        """Those that were not in the window before; of an update the late one alone."""
+        """The tuples that were not in the window before; for an update, the late tuple alone."""
         if self._late is not None:
             return (self._rows[self._late],)
         first, behind = self._bounds
@@ -74,7 +74,7 @@ class TupleWindow:
         return tuple(self._rows[first : min(behind, self._bounds[0])])
 
     def __len__(self) -> int:
-        """How many tuples it has."""
+        """Return the number of its tuples."""
         first, behind = self._bounds
         return behind - first
 

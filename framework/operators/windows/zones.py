@@ -49,7 +49,7 @@ class Zone:
         self._info = _info_of(name)
 
     def offset_us(self, instant_us: int) -> int:
-        """How far clocks are ahead of UTC at an instant, in microseconds."""
+        """Return the microseconds by which clocks are ahead of UTC at an instant."""
         second = (instant_us + _into_known_years(instant_us)) // SECOND_US
         offset = datetime.fromtimestamp(second, self._info).utcoffset()
         assert offset is not None, "a ZoneInfo knows the offset of each time"
@@ -107,7 +107,8 @@ def _first(least: int, most: int, is_there: Callable[[int], bool]) -> int:
 
 
 def _into_known_years(time_us: int) -> int:
-    """What is added to a time so that Python knows it, without a change of its day in the calendar."""
+    """Return the offset that brings a time into Python's range, without a change of its day in the
+    calendar."""
     if time_us < _LEAST_US:
         return -(-(_LEAST_US - time_us) // _CYCLE_US) * _CYCLE_US
     if time_us >= _MOST_US:

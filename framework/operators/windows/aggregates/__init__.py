@@ -1,17 +1,15 @@
-"""Aggregate functions of windows, and the panes that windows which overlap are computed by.
+"""Aggregate functions of windows, and the panes by which overlapping windows are computed.
 
-===========  =================================================================
-base         what an aggregate is
-numbers      `Count`, `Sum`, `Mean`, `Variance`, `StandardDeviation`
-extremes     `Min`, `Max`, `TopK`
-in_order     `First`, `Last`, `Collect`
-distinct     `Distinct`, `ApproximateDistinct`
-hyperloglog  the sketch of the latter
-several      `Aggregates`: several at once
-panes        `PaneWindow`: a sliding window that is made of panes
-folding      a window as one accumulator, or as one for each pane
-columns      adds columns to accumulators
-===========  =================================================================
+- `base`: the base class of aggregates
+- `numbers`: `Count`, `Sum`, `Mean`, `Variance`, `StandardDeviation`
+- `extremes`: `Min`, `Max`, `TopK`
+- `in_order`: `First`, `Last`, `Collect`
+- `distinct`: `Distinct`, `ApproximateDistinct`
+- `hyperloglog`: the sketch of `ApproximateDistinct`
+- `several`: `Aggregates`, which computes several at once
+- `panes`: `PaneWindow`, a sliding window that is made of panes
+- `folding`: a window as one accumulator, or as one for each pane
+- `columns`: adds columns to accumulators
 """
 
 from framework.operators.windows.aggregates.base import Adder, Aggregate

@@ -1,4 +1,5 @@
-"""What an aggregate function is: it folds the tuples of a window into an accumulator, and that into a result.
+"""The base of aggregate functions, which fold the tuples of a window into an accumulator, and that into a
+result.
 
 Its functions are those of Flink's ``AggregateFunction``; Storm's ``CombinerAggregator`` has the first three.
 A window is folded in parts, its panes, so the function that joins two accumulators must be associative.
@@ -76,7 +77,10 @@ class Aggregate(ABC, Generic[Acc, Result]):
         return self.merge(acc, part)
 
     def result(self, acc: Acc) -> Result:
-        """What a window emits that has these values; by default the accumulator itself. It is not changed."""
+        """Return the result of a window with this accumulator; by default the accumulator itself.
+
+        It is not changed.
+        """
         return acc  # type: ignore[return-value]
 
     def row(self, acc: Acc) -> tuple[Any, ...]:
@@ -84,10 +88,10 @@ class Aggregate(ABC, Generic[Acc, Result]):
         return (self.result(acc),)
 
     def is_exact(self, acc: Acc) -> bool:
-        """True if `subtract` takes this accumulator away without a trace; by default it does of none.
+        """True if `subtract` takes this accumulator away without a trace; by default it takes none away.
 
-        Where it does so of all parts of a window, these leave it by subtraction. Otherwise parts are merged
-        anew, which takes some more time and gives the same.
+        If it does so for all parts of a window, these leave the window by subtraction. Otherwise parts are
+        merged again, which takes some more time and gives the same result.
         """
         return False
 
@@ -113,7 +117,7 @@ class Aggregate(ABC, Generic[Acc, Result]):
         return lambda acc, values: add(acc, values[index])
 
     def index_of(self, field: str, fields: Sequence[str]) -> int:
-        """Which of the fields has a name; errors as of `adder`."""
+        """Return the index of the field of a name; errors as of `adder`."""
         if field in fields:
             return list(fields).index(field)
         near = did_you_mean(field, fields)

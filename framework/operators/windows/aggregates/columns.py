@@ -1,7 +1,7 @@
-"""Aggregates of whole columns: what `Aggregate.add` makes of one value after another, by NumPy.
+"""Aggregates of whole columns: the results of `Aggregate.add` for one value after another, by NumPy.
 
 The values of a column are added to the accumulators of several groups at once, of keys for instance. Each
-group gets its values in their order, floats among them: so the accumulators are the same to the last bit,
+group gets its values in their order, floats among them. So the accumulators are the same to the last bit,
 however the tuples are divided into columns, and whichever of them are added one by one.
 """
 

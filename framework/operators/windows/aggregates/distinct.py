@@ -1,4 +1,4 @@
-"""How many different values there are: exactly, or nearly and in little memory."""
+"""Counts of different values: exact, or approximate and in little memory."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def _counted(value: Any) -> Any:
 
 
 class Distinct(Aggregate[dict[Any, int], int]):
-    """How many different values a field has: keys of a fields grouping, or of a dictionary.
+    """The number of different values of a field: keys of a fields grouping, or of a dictionary.
 
-    Values that are equal are one: 1, 1.0 and True. What is no number (NaN) is one value, too. Each different
-    value is kept for as long as it is in the window.
+    Values that are equal are one: 1, 1.0 and True. NaN values (no numbers) count as one value, too. Each
+    different value is kept for as long as it is in the window.
     """
 
     def create(self) -> dict[Any, int]:
@@ -83,7 +83,7 @@ class Distinct(Aggregate[dict[Any, int], int]):
 
 
 class ApproximateDistinct(Aggregate[Registers, int]):
-    """How many different values a field has, nearly: HyperLogLog.
+    """The approximate number of different values of a field, by HyperLogLog.
 
     Each part of a window takes 2**precision bytes, however many values there are, and less while they are
     few. The standard error is 1.04 / sqrt(2**precision): 1.6 percent for a precision of 12, so that 95 of 100

@@ -11,8 +11,8 @@ from framework.operators.windows.aggregates.base import Adder, Aggregate
 class _Extreme(Aggregate[tuple[Any, ...], Any]):
     """Base of both: the accumulator is empty, or has the value that is ahead of all others.
 
-    Of equal values the first one is kept. Where a value is no number (NaN), it is ahead of all. None is left
-    out, as SQL leaves out NULL.
+    Of equal values the first one is kept. A value that is no number (NaN) is ahead of all. None is left out,
+    as SQL leaves out NULL.
     """
 
     def create(self) -> tuple[Any, ...]:
@@ -52,17 +52,17 @@ _HIGH: Final = 1
 """Index of the value of an entry that its rank depends on."""
 
 Entry = tuple[Any, Any]
-"""What is shown of a tuple, and the value that its rank depends on."""
+"""The shown value of a tuple, and the value that its rank depends on."""
 
 
 class TopK(Aggregate[list[Entry], list[Any]]):
     """The greatest values of a field, the greatest one first; of equal values the earlier one.
 
-    What is no number (NaN) is left out, and so is None.
+    Values that are no numbers (NaN) are left out, and so is None.
 
     Args:
         field: the field.
-        k: how many.
+        k: the number of values.
         of: the field whose values are in the result, of the tuples with the greatest values; by default those
             values themselves.
 
@@ -77,7 +77,7 @@ class TopK(Aggregate[list[Entry], list[Any]]):
         if of is not None and field is None:
             raise ValueError(f"TopK: of={of!r} needs a field whose greatest values count")
         self.k = k
-        """How many."""
+        """The number of values."""
         self.of = of
         """The field whose values are in the result; None for those that count themselves."""
 

@@ -1,4 +1,4 @@
-"""How a window of one key is folded by an aggregate: into one accumulator, or into one for each pane.
+"""Folding a window of one key by an aggregate: into one accumulator, or into one for each pane.
 
 An operator asks a `Folding` for everything that depends on which of both it is.
 """

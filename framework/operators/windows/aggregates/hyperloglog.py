@@ -59,7 +59,7 @@ def union(first: Registers, second: Registers, precision: int) -> Registers:
 
 
 def estimate(registers: Registers, precision: int) -> float:
-    """How many different hashes there were; 0.0 of none."""
+    """Estimate the number of different hashes; 0.0 for none."""
     size = 1 << precision
     ranks = Counter(registers.values() if isinstance(registers, dict) else registers)
     empty = ranks.pop(0, 0) + (size - len(registers))

@@ -15,7 +15,7 @@ from framework.operators.windows.aggregates.base import Aggregate
 
 
 class Count(Aggregate[int, int]):
-    """How many tuples there are."""
+    """The number of tuples."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -98,8 +98,11 @@ class Mean(Aggregate[tuple[int, Any], Any]):
 
 
 Moments = tuple[int, Any, Any]
-"""How many values there are, and two numbers: of integers their sum and the sum of their squares; of floats
-their mean and the sum of the squares of the distances from it."""
+"""The number of values, and two numbers.
+
+For integers, these are their sum and the sum of their squares. For floats, they are their mean and the sum of
+the squared distances from it.
+"""
 
 
 class Variance(Aggregate[Moments, "float | None"]):
@@ -118,7 +121,7 @@ class Variance(Aggregate[Moments, "float | None"]):
     def __init__(self, field: str | None = None, *, sample: bool = False) -> None:
         super().__init__(field)
         self.sample = sample
-        """Whether the values are a sample."""
+        """True if the values are a sample."""
 
     def create(self) -> Moments:
         """As in the base class."""

@@ -1,17 +1,17 @@
 """A sliding window that is computed by panes, so that the cost of a tuple does not depend on its overlaps.
 
-A pane is a stretch of time of which every window has all or nothing: its length is the greatest common
-divisor of the window's size and of its advance (J. Li, D. Maier, K. Tufte, V. Papadimos and P. A. Tucker,
-"No pane, no gain", 2005). A tuple is added to its pane alone, and a window is made of panes:
+A pane is a stretch of time that lies in each window as a whole or not at all. Its length is the greatest
+common divisor of the window's size and of its advance (J. Li, D. Maier, K. Tufte, V. Papadimos and P. A.
+Tucker, "No pane, no gain", 2005). A tuple is added to its pane alone, and a window is made of panes:
 
-- Where accumulators are exact, as sums of integers are, panes are added to a running total, and subtracted
-  from it as they leave.
-- Others are merged in two stacks: the panes up to a border in front, each merged with those between it and
-  the border, and behind the border one accumulator of all that came. Borders are the multiples of a
-  window's number of panes, so they move with time and not with what has come: the order in which panes
-  are merged, and with it each bit of a float, is a function of what is in the window. A pane is merged twice.
+- If accumulators are exact, as sums of integers are, panes are added to a running total, and subtracted from
+  it as they leave.
+- Others are merged in two stacks. The panes up to a border are in front, each merged with the panes between
+  it and the border. After the border there is one accumulator of all that came. Borders are the multiples of
+  a window's number of panes, so they move with time and not with the input. So the order in which panes are
+  merged, and with it each bit of a float, is a function of the window's content. A pane is merged twice.
 
-Both are made anew of the panes where they are needed, so that only the panes have to be kept.
+Both are made again from the panes when they are needed, so that only the panes have to be kept.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ class PaneWindow:
         self.aggregate = aggregate
         self._add = aggregate.add if add is None else add
         self.count = count
-        """How many panes a window has."""
+        """The number of panes in a window."""
         self.panes: Panes = {} if panes is None else panes
         """All that has to be kept of the window: accumulators by the numbers of the panes."""
         self._read: int | None = None
         """The number behind the last pane that was merged with any other."""
         self._single = not isinstance(aggregate, Aggregates)
         self._folds: list[TwoStacks] = []
-        """What merges the panes, for each aggregate, once there are two of them."""
+        """The folds that merge the panes, for each aggregate, once there are two panes."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """It is pickled as its panes alone, which it can be made anew of."""
@@ -70,7 +70,7 @@ class PaneWindow:
 
     @property
     def kept(self) -> Panes:
-        """What is pickled in its place: its panes alone, which it can be made anew of."""
+        """The part that is pickled in its place: its panes alone, from which it can be made again."""
         return self.panes
 
     def add(self, pane: int, value: Any) -> None:
@@ -223,7 +223,7 @@ class RunningTotal(TwoStacks):
         self._since = self._until = 0
         """The first pane of the total, and the one behind its last."""
         self._inexact = 0
-        """How many panes in between are not exact, and not in the total."""
+        """The number of panes in between that are not exact, and not in the total."""
 
     def of(self, first: int, end: int) -> Any:
         """As in the base class."""

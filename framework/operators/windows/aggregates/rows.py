@@ -21,7 +21,7 @@ RowsAdder = Callable[[A, Sequence[Row]], A]
 
 
 def rows_adder(aggregate: Aggregate[Any, Any], fields: Sequence[str], first: int) -> RowsAdder[Any] | None:
-    """What adds rows to the accumulators of an aggregate; None where they are added one by one.
+    """Return the function that adds rows to an aggregate's accumulators; None if they are added one by one.
 
     Args:
         aggregate: the aggregate.

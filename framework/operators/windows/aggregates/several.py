@@ -28,7 +28,7 @@ class Aggregates(Aggregate[list[Any], tuple[Any, ...]]):
         self.parts = tuple(parts.values())
         """The aggregates, in the order of their results."""
         self._shows_all = all(type(part).result is Aggregate.result for part in self.parts)
-        """Whether each result is its accumulator itself."""
+        """True if each result is its accumulator itself."""
 
     def create(self) -> list[Any]:
         """As in the base class."""

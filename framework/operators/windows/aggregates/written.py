@@ -86,7 +86,8 @@ def _class_of(name: str) -> type[Aggregate[Any, Any]]:
 
 
 def _arguments(aggregate: Aggregate[Any, Any]) -> list[Any] | None:
-    """What the constructor was called with, as it is in the attributes of the same names; None where not."""
+    """Return the constructor's arguments, from the attributes of the same names; None if they are not all
+    there."""
     given: list[Any] = []
     named: dict[str, Any] = {}
     skipped = False

@@ -1,14 +1,12 @@
-"""Joins of two streams: what belongs together, and how it is found.
+"""Joins of two streams: their conditions, and the search for matching tuples.
 
-============  =================================================================
-conditions    `Equal`, `Band`, `Within`, `SameWindow`, and functions
-comparing     how values are compared in the width that both streams declare
-index         candidates by hash, or by cells of a band
-rows          the stored tuples of one stream, and their columns
-matching      finds the stored tuples that match one that has come
-unmatched     tuples of outer joins that have had no partner
-state         keeps what is stored where it survives the task's process
-============  =================================================================
+- `conditions`: `Equal`, `Band`, `Within`, `SameWindow`, and functions
+- `comparing`: comparison of values in the width that both streams declare
+- `index`: candidates by hash, or by cells of a band
+- `rows`: the stored tuples of one stream, and their columns
+- `matching`: the search for stored tuples that match an incoming one
+- `unmatched`: tuples of outer joins that have had no partner
+- `state`: stored tuples as declared state, which survives the task's process
 """
 
 from framework.operators.windows.joins.comparing import Origin

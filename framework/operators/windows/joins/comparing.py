@@ -1,8 +1,8 @@
-"""How the values of one field are compared with those of a column, in the width that both declare.
+"""Comparison of the values of one field with those of a column, in the width that both declare.
 
 A column has the narrowest of four types that holds the values of both fields. An incoming value is turned
-into a test of the column: of integers a range, which cannot overflow; of floats, whose difference is rounded
-as the type says, the difference itself.
+into a test of the column. For integers it is a range, which cannot overflow. For floats, whose difference is
+rounded as the type says, it is the difference itself.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _COLUMNS: Final = {"int8": "int32", "int16": "int32", "uint8": "int32", "uint16"
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What is known of one of the streams that are joined."""
+    """The declaration of one of the streams that are joined."""
 
     fields: tuple[str, ...]
     schema: Schema | None
@@ -69,7 +69,7 @@ class Comparison:
         return float(self.dtype.type(value))
 
     def test(self, value: Any) -> ColumnTest | None:
-        """What a value that has come asks of the column of the other side; None where no value there fits."""
+        """Return the test of the other side's column for an incoming value; None if no value there fits."""
         from viper.scan import ColumnTest
 
         assert self.dtype is not None
@@ -88,7 +88,7 @@ class Comparison:
 
 
 def comparisons(condition: Condition, origins: tuple[Origin, Origin]) -> list[Comparison]:
-    """How each pair of a condition is compared.
+    """Return the comparison for each pair of a condition.
 
     Raises:
         LookupError: a stream declares no such field.

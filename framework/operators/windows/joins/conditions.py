@@ -58,7 +58,7 @@ class Pair:
     left: str
     right: str
     width: float | None = None
-    """How far the values may lie apart; None where they must be equal."""
+    """The largest distance of the values; None if they must be equal."""
 
     def holds(self, left: Any, right: Any) -> bool:
         """True if it holds for two values of any types; numbers of a band are subtracted as Python does it.
@@ -85,12 +85,12 @@ def _is_finite(number: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How two tuples must lie to each other in time, both in microseconds."""
+    """The bounds of two matching tuples' distance in time, in microseconds."""
 
     before_us: int
-    """How much earlier than the left one the right one may be."""
+    """The time by which the right tuple may be earlier than the left one."""
     after_us: int
-    """How much later."""
+    """The time by which it may be later."""
     window: WindowSpec | None = None
     """The tumbling windows of which one must have both; None where that does not matter."""
     _grid: Grid | None = field(init=False, repr=False, compare=False)

@@ -1,4 +1,4 @@
-"""How a join finds the stored tuples that match one that has come."""
+"""The search of a join for the stored tuples that match an incoming one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from framework.operators.windows.joins.index import CellIndex
 from framework.operators.windows.joins.rows import Stored, StoredRows
 
 Scan = Literal["c", "numpy"]
-"""What reads columns."""
+"""The reader of columns."""
 How = Literal["inner", "left", "right", "full"]
 """Of which streams a tuple is put out also if it has no partner: of none, of one of them, or of both."""
 HOWS: Final[tuple[How, ...]] = ("inner", "left", "right", "full")
@@ -21,7 +21,7 @@ _SIDES: Final[tuple[Side, ...]] = (0, 1)
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What is asked of two tuples, and how those of which it holds are found."""
+    """The condition on two tuples, and the way to find those that meet it."""
 
     condition: Condition
     index: tuple[str, ...] = ()
@@ -76,8 +76,10 @@ class Matcher:
             or not all(values_fit(one.values, self.compared, side) for one in sides[side].rows)
             for side in _SIDES
         ]
-        """By side whether a stored tuple may have no value where it is compared: where it is put out without
-        a partner, or has come when only one stream was known."""
+        """For each side, True if a stored tuple may have no value where it is compared.
+
+        It may have none if it is put out without a partner, or came when only one stream was known.
+        """
         sides[0].compare_by(0, self._typed, _index(indexed, 0), _scan_class(self._typed, search))
         sides[1].compare_by(1, self._typed, _index(indexed, 1), _scan_class(self._typed, search))
 

@@ -22,7 +22,7 @@ class Stored(NamedTuple):
     """A tuple that is kept for later ones of the other stream."""
 
     number: int
-    """How many tuples of both streams had come with it."""
+    """The number of tuples of both streams that had come, this one included."""
     time_us: int
     values: tuple[Any, ...]
     group: int = 0
@@ -30,17 +30,20 @@ class Stored(NamedTuple):
 
 
 class StoredRows:
-    """What one instance has of one stream. Tuples are counted from 0 on, those that have expired as well."""
+    """The stored tuples that one instance has of one stream.
+
+    Tuples are counted from 0 on, expired ones as well.
+    """
 
     def __init__(self) -> None:
         self.rows: list[Stored] = []
-        """Those from `base` on."""
+        """The tuples from number `base` on."""
         self.base = 0
         """The number of the first of them."""
         self.first = 0
         """The number of the first one that has not expired."""
         self.compared = 0
-        """How many were looked at, with an index those that it has found: a tuple at each comparison."""
+        """The number of comparisons so far; with an index, of the tuples that it has found."""
         self._side: Side = 0
         self._typed: list[Comparison] = []
         self._columns: list[NDArray[Any]] = []

@@ -1,4 +1,4 @@
-"""What a join has stored, as declared state: it survives the bolt, and its process.
+"""The stored tuples of a join as declared state: they survive the bolt, and its process.
 
 Tuples are pickled when a slice ends, those of the slice together, and are dropped together when the last of
 them has expired.
@@ -47,7 +47,7 @@ class JoinState(PickledState):
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Which of the tuples that come an instance stores, where each comes to all of them.
+    """The share of incoming tuples that an instance stores, where each tuple comes to all of them.
 
     As in ScaleJoin, they are dealt by a counter over the whole input, which all instances count alike.
     """
@@ -74,7 +74,7 @@ class _Chunk:
 
 @dataclass(frozen=True, slots=True)
 class _Image:
-    """What was known before a callback."""
+    """The state of the join before a callback."""
 
     count: int
     bounds: tuple[tuple[int, int], tuple[int, int]]
@@ -90,9 +90,9 @@ class OpenJoin:
         self._access = access
         (self._table,) = access.tables
         self.count = 0
-        """How many tuples of both streams have come, stored here or elsewhere."""
+        """The number of tuples of both streams that have come, stored here or elsewhere."""
         self.sides = StoredRows(), StoredRows()
-        """What is stored of the left and of the right stream."""
+        """The stored tuples of the left and of the right stream."""
         self.unmatched = Unmatched()
         """Of an outer join, those of them that have had no partner."""
         self._origins: list[Origin | None] = [None, None]

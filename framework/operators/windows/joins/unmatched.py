@@ -22,7 +22,10 @@ class Waiting(NamedTuple):
 
 
 class Unmatched:
-    """Those of one task. A tuple is known by its number, which counts the tuples of both streams."""
+    """The unmatched tuples of one task.
+
+    A tuple is known by its number, which counts the tuples of both streams.
+    """
 
     def __init__(self) -> None:
         self._waiting: dict[int, Waiting] = {}
@@ -31,7 +34,7 @@ class Unmatched:
         self._ending: dict[int, dict[int, list[Waiting]]] = {}
         """By end and key group, in the order in which they came; among them some that wait no more."""
         self._settled: list[Waiting] = []
-        """Those that have ceased to wait since `take_settled` was called."""
+        """The tuples that have ceased to wait since `take_settled` was called."""
 
     def wait(self, waiting: Waiting) -> None:
         """A tuple waits for a partner."""
