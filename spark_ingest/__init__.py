@@ -36,7 +36,7 @@ _LATE = {
     "backfill": "spark_ingest.backfill",
     "prepare": "spark_ingest.preparing.prepare",
 }
-"""Where the names are that are imported when somebody asks for them."""
+"""The modules of names that are imported when somebody asks for them."""
 
 
 def __getattr__(name: str) -> Any:

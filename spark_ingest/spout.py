@@ -36,9 +36,9 @@ class SparkSpout(PartitionedSpout):
         pace: how many seconds of event time pass in one: 1 for the recorded pace. None: as fast as can be.
         unit: s, ms, us or ns: of timestamps in the rows, of numbers in `start` and `until`, and of the
             timestamp column of a job where that is a number. None: the dataset's; of a job, us.
-        typed: whether the stream has a schema, so that rows travel as columns: true for the types that the
-            dataset has, or the type of each column by name, as a job needs them. (`schema` is that of a job's
-            files, as Spark's readers take it.)
+        typed: the schema of the stream, so that rows travel as columns. True for the types that the dataset
+            has, or the type of each column by name, as a job needs them. (`schema` is that of a job's files,
+            as Spark's readers take it.)
         job: keywords of a job: its source (`Source`), its streams (`StreamSpec`), what becomes of doubtful
             rows (`Quality`), ``master``, ``conf``, and the further ones of `spark_ingest.direct`.
 
@@ -85,7 +85,7 @@ class SparkSpout(PartitionedSpout):
 
     @property
     def rows_total(self) -> int | None:
-        """Those of a whole dataset."""
+        """The rows of a whole dataset."""
         return self._feed.rows_total
 
     @property

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from spark_ingest.direct.request import Request
 
 _REUSE = "spark.python.worker.reuse"
-"""Whether one Python process serves several shards; ported components expect a process for each task."""
+"""Spark's key for one Python process that serves several shards; ported components expect one per task."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Asked:
     rows: Mapping[str, DataFrame]
     """By the id of the spout."""
     jobs: Mapping[str, Request]
-    """Those of the other spouts that have one."""
+    """The jobs of the other spouts that have one."""
     shards: int | None
     spark: SparkSession | None
     """The session that is handed over."""

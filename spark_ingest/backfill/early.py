@@ -1,4 +1,4 @@
-"""Whether a folder of this machine can take a backfill: seen before Spark starts, which takes seconds."""
+"""The check that a folder of this machine can take a backfill: before Spark starts, which takes seconds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from spark_ingest.job.files import is_local
 SUMMARY = "backfill.json"
 """Says which outputs there are, their folders, columns and rows; it makes a folder one of ours."""
 _DEFAULT = "spark.hadoop.fs.default"
-"""How keys begin that may name another file system: `fs.defaultFS`, and `fs.default.name` of old."""
+"""The beginning of keys that may name another file system: `fs.defaultFS`, and `fs.default.name` of old."""
 _NOT_PLAIN = frozenset("%?#")
 """Characters that mean one thing in a URL, and nothing or something else to Hadoop."""
 _ELSEWHERE = ("HADOOP_CONF_DIR", "YARN_CONF_DIR", "SPARK_CONF_DIR", "SPARK_HOME")

@@ -82,7 +82,7 @@ class Frames:
     def make(self, outputs: Sequence[Output]) -> None:
         """Make the DataFrame of every stage; nothing runs as yet.
 
-        What is used more than once is kept on the executors' disks, so that it is not made again.
+        Frames that are used more than once are kept on the executors' disks, so that they are not made again.
 
         Raises:
             JobError: the rows given for a spout are not as they should be.

@@ -27,7 +27,7 @@ class Planned:
     plan: Plan
     """As for a run in one process: its confs and contexts are those of the components."""
     settings: Settings
-    """Those, but that no tuple is tracked, as nobody waits for an answer."""
+    """The same settings, but that no tuple is tracked, as nobody waits for an answer."""
     stages: tuple[Stage, ...]
     """Each after those that feed it."""
 

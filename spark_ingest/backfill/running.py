@@ -27,7 +27,7 @@ class Backfill(Mapping[str, "DataFrame"]):
     """The streams of a topology as DataFrames, by the names that they were asked for.
 
     Columns are ``_time_us`` (microseconds since 1970 UTC), ``_position`` (24 bytes that sort as positions do)
-    and the fields. Nothing has run as yet: each use runs what it needs. Where a component raises then, it is
+    and the fields. Nothing has run as yet: each use runs what it needs. If a component raises then, it is
     Spark that raises; `understood` makes a `BackfillError` of that. Close it, or use it as a context manager:
     it may hold a session, and rows that are used more than once.
     """
@@ -81,7 +81,8 @@ def backfill(
     """Run a topology over the history of its spouts, one shard of the keys in each of Spark's tasks.
 
     Every stream is the same set of positions and values as in a run on one machine, and each key's tuples are
-    processed in the same order, by the same bolts. What cannot be run so is refused before anything starts.
+    processed in the same order, by the same bolts. A topology that cannot be run so is refused before
+    anything starts.
 
     Args:
         topology: a topology class, ours or streamparse's, a `TopologyBuilder`, a function that returns one,
@@ -93,10 +94,10 @@ def backfill(
         conf: Spark's configuration, for a session that is started.
         shards: into how many the keys of each bolt are divided; None: as many as Spark has cores.
         schemas: for outputs by name the types of their fields, as in SQL: ``carrier string, hour bigint``.
-            Where one is missing a sample shows the types, for which what comes before it runs once more.
-        rows: for spouts by id the rows that they bring, in place of what they would read: DataFrames whose
-            first column is ``_time_us``, and whose partitions are the spout's, each in the order of time.
-            Timestamps among the other columns arrive in microseconds.
+            If one is missing, a sample shows the types; for that, the components before it run twice.
+        rows: for spouts by id the rows that they bring, in place of what they would read. They are DataFrames
+            whose first column is ``_time_us``, and whose partitions are the spout's, each in the order of
+            time. Timestamps among the other columns arrive in microseconds.
         settings: configuration of the topology, as by ``-o`` on the command line.
         environment: chooses from a ``par`` that is given per environment.
 

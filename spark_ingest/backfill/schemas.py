@@ -1,4 +1,4 @@
-"""Which types the columns of an output have: as the user declares, or as a sample of its rows shows."""
+"""The types of an output's columns: as the user declares, or as a sample of its rows shows."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class Stage:
     keys: tuple[Key, ...]
     """By which its own rows are grouped, by the number of their column."""
     streams: tuple[str, ...]
-    """Those of its streams that anybody wants."""
+    """The streams of it that anybody wants."""
 
     @property
     def is_sharded(self) -> bool:

@@ -84,11 +84,11 @@ def run_shard(
         received: rows in the order of their positions.
 
     Yields:
-        What it emits, in the order of its positions.
+        The batches that it emits, in the order of its positions.
 
     Raises:
         ComponentError: it raised.
-        ShardError: what it does cannot be the same as in a run on one machine.
+        ShardError: it does something that cannot be the same as in a run on one machine.
     """
     sender = Sender(plan.topology.component(stage.component), stage)
     executor = _executor(plan, settings, stage, received, sender)

@@ -65,8 +65,9 @@ def backfill(
 ) -> None:
     """Run TARGET over the whole history of its spouts inside Spark's executors.
 
-    What its bolts emit is written to Parquet files: the rows of `viper run`, order within a key included. All
-    state must be by key: what cannot be divided by keys is refused. Ctrl-C stops the job and leaves nothing.
+    The tuples of its bolts are written to Parquet files: the rows of `viper run`, order within a key
+    included. All state must be by key: a topology that cannot be divided by keys is refused. Ctrl-C stops the
+    job and leaves nothing.
     """
     from framework.cli.opening import accepted, chosen, open_target
     from spark_ingest.backfill.storing import backfill_to
@@ -105,7 +106,7 @@ def _configured(topology: Topology, choices: Choices) -> Topology:
 
 
 def _above_the_topology(choices: Choices) -> Mapping[str, Any]:
-    """What the environment's variables and the command line say."""
+    """Read the configuration of the environment's variables and the command line."""
     from framework.model.config import resolve
 
     above, _ = resolve(None, options=choices.options, environ=os.environ)

@@ -77,7 +77,7 @@ def in_words_of_the_command_line(command: click.Command) -> Iterator[None]:
 
 
 def _flags(command: click.Command) -> dict[str, str]:
-    """How each keyword is written on the command line: its option's long form, an argument in capitals."""
+    """Find the name of each keyword on the command line: its option's long form, an argument in capitals."""
     options = [param for param in command.params if isinstance(param, click.Option)]
     arguments = [param for param in command.params if isinstance(param, click.Argument)]
     flags = {param.name: max(param.opts, key=len) for param in options if param.name}
@@ -129,7 +129,7 @@ SOURCE = (
         help="Read the DataFrame that this function returns; it is called with the SparkSession.",
     ),
 )
-"""What is read: exactly one of files, table, query, function."""
+"""The options for the rows that are read: exactly one of files, table, query, function."""
 
 STREAMS = (
     click.option("--timestamp", required=True, metavar="COLUMN", help="Column with the event time."),
@@ -157,20 +157,20 @@ STREAMS = (
     _columns("--order", help="Orders rows of equal time within a stream."),
     _columns("--columns", help="Columns to keep, in this order.  [default: all]"),
 )
-"""How rows become streams."""
+"""The options for how rows become streams."""
 
 QUALITY = (
     _decision("--nulls", "refuse", "is null"),
     _decision("--duplicates", "keep", "(and key) is that of another row"),
     _decision("--unparsable", "refuse", "cannot be read"),
 )
-"""What happens to rows whose time is doubtful."""
+"""The options for rows whose time is doubtful."""
 
 SESSION = (
     click.option("--master", help="Where Spark runs, as spark-submit takes it.  [default: local[*]]"),
     _pairs("--spark-conf", "conf", "KEY=VALUE", "Set a property of Spark; repeatable."),
 )
-"""Where Spark runs."""
+"""The options for Spark's session."""
 
 
 def with_options(*groups: Sequence[Callable[[Any], Any]]) -> Callable[[Any], Any]:

@@ -1,4 +1,4 @@
-"""How far a Spark job has come, on stderr."""
+"""The progress of a Spark job, on stderr."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the commands that start Spark share: where modules are found, interrupts, and warnings left out."""
+"""The common part of commands that start Spark: paths of modules, interrupts, and warnings left out."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def spark_commands(folder: str | Path) -> Iterator[None]:
     """For as long as the block runs, Spark may.
 
     Modules are found as by a topology of the project in the current folder. Ctrl-C and SIGTERM end the block
-    alike and in order: what it began is undone, and one line says so. What user code, Spark and its programs
-    print meanwhile goes to stderr.
+    alike and in order: what it began is undone, and one line says so. Output that user code, Spark and its
+    programs print meanwhile goes to stderr.
 
     Args:
-        folder: what is made or replaced; the line says whether it was. A URL is not looked at.
+        folder: what is made or replaced; the line says whether it was. A URL is not checked.
 
     Raises:
         click.exceptions.Exit: with the code of a stopped command.

@@ -1,4 +1,4 @@
-"""What is in a dataset, for people."""
+"""The content of a dataset, for people."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def short_lines(dataset: Dataset) -> Iterator[str]:
-    """What a user wants to see when it has been made: how much it is, of when, and what was wrong with it."""
+    """Yield the summary for a user after it has been made: its size, its time, and its doubtful rows."""
     streams = counted(len(dataset.streams), "stream")
     yield f"{dataset.rows:,} {'row' if dataset.rows == 1 else 'rows'} in {streams}{_span(dataset)}"
     yield f"timestamps: {', '.join(_doubts(dataset))}"

@@ -30,7 +30,7 @@ STORED_AS = {"parquet": PARQUET, "arrow": ARROW}
 
 
 def format_of(path: Path) -> Format:
-    """What a file of a dataset has to be, by its name; anything but ``.arrow`` is Parquet."""
+    """Choose the format of a dataset's file by its name; anything but ``.arrow`` is Parquet."""
     return ARROW if path.suffix == ARROW.suffix else PARQUET
 
 
@@ -61,7 +61,7 @@ def footer_digest(path: Path) -> str:
 
 
 def _footer(file: BinaryIO, path: Path) -> tuple[int, bytes]:
-    """Where it begins, and what is in it."""
+    """Read a file's footer: its offset and its bytes."""
     found = format_of(path)
     tail_bytes = _LENGTH_BYTES + len(found.magic)
     size = file.seek(0, os.SEEK_END)

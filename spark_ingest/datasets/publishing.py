@@ -51,7 +51,7 @@ def claimed(folder: Path) -> Iterator[Path]:
 
 
 def working_folder(folder: Path) -> Path:
-    """Where the next version of a folder is made."""
+    """Name the folder in which the next version of a folder is made."""
     return folder.with_name(f".{folder.name}.preparing")
 
 

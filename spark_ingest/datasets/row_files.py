@@ -1,4 +1,4 @@
-"""What a file of rows is, whatever its format: groups of rows, each of which can be read by itself."""
+"""A file of rows, whatever its format: groups of rows, each of which can be read by itself."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class RowFile(Protocol):
 
     @property
     def groups(self) -> Sequence[int]:
-        """How many rows each group has."""
+        """The number of rows of each group."""
 
     @classmethod
     def open(cls, path: Path) -> Self:

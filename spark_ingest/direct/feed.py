@@ -72,7 +72,7 @@ class DirectFeed:
         self._min_us: int | None = None
         self._typed = False
         self.read: dict[int, int] = {}
-        """How many rows of each stream have been read."""
+        """The number of rows of each stream that have been read."""
 
     def types(self) -> None:
         """They are known only when the job runs."""
@@ -88,7 +88,7 @@ class DirectFeed:
 
     @property
     def late(self) -> int:
-        """How many rows of a stream have come too late; the task with the first partition reports it."""
+        """The number of rows of a stream that came too late; the task with the first partition reports it."""
         return self._receiver.late if self._receiver is not None and 0 in self.read else 0
 
     @property

@@ -49,7 +49,7 @@ class Listener:
         family = socket.AF_INET6 if ":" in listening.host else socket.AF_INET
         self._socket = socket.create_server((listening.host, 0), family=family, backlog=BACKLOG)
         self.address = listening.reached_at(self._socket)
-        """Where others connect to."""
+        """The address that others connect to."""
         self._secret = secret
         self._serve = serve
         self._name = name

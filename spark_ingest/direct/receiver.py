@@ -37,7 +37,7 @@ class Receiver:
         self._failure: Exception | None = None
         self._closing = False
         self.late = 0
-        """How many rows of a stream have come too late so far."""
+        """The number of rows of a stream that have come too late so far."""
         self._ended: int | None = None
         """Once the job has ended: after how many epochs."""
         secret = meeting["secret"]

@@ -1,4 +1,4 @@
-"""Where executors and tasks find each other, and where tasks hear how the job fares."""
+"""The rendezvous, at which executors and tasks find each other, and tasks hear how the job fares."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ POLL_S = 1.0
 class Rendezvous:
     """Knows which task reads which partition.
 
-    A task says so (``role: task``, its address, its partitions) and stays connected; when it dies, its
+    A task says so (``role: task``, its address, its partitions) and stays connected. When it dies, its
     partitions are nobody's until its successor comes, and so is one that it says it has ``left``. An executor
     (``role: sender``) asks for a partition's address, and waits until there is one.
 

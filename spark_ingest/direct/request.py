@@ -17,14 +17,14 @@ DROP, RAISE, REFUSE = "drop", "raise", "refuse"
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """How long it is read, and how far its rows may be out of order."""
+    """The length of time for which a stream is read, and how far its rows may be out of order."""
 
     once: bool = False
     """True if it ends when all that was there at the start has been read."""
     slack_us: int = 0
     """Microseconds of event time by which a row may be earlier than the latest before it."""
     late: str = REFUSE
-    """How rows that are earlier than that are handled: ``refuse``, ``drop`` or ``raise``."""
+    """The handling of rows that are earlier than that: ``refuse``, ``drop`` or ``raise``."""
 
 
 def stream_of(streaming: bool, once: bool, slack_s: float, late: str) -> Stream | None:
@@ -80,7 +80,7 @@ class Request:
     """Rows of other times are left out."""
     listening: Listening = field(default_factory=Listening)
     stream: Stream | None = None
-    """How the source is read as a stream; None: it is none."""
+    """The reading of the source as a stream; None: it is none."""
 
     def to_line(self) -> bytes:
         """As one line.

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 class Sending(NamedTuple):
-    """How executors find the tasks."""
+    """The way by which executors find the tasks."""
 
     rendezvous: tuple[str, int]
-    """Where they ask."""
+    """The address at which they ask."""
     secret: str
     """Executors prove that they know it."""
 

@@ -62,7 +62,7 @@ def check_slots(spark: SparkSession, streams: int, wait_s: float = WAIT_S) -> No
 
 
 def _slots(spark: SparkSession) -> int:
-    """How many tasks the executors that have come can run at once."""
+    """Count the tasks that the executors that have come can run at once."""
     context = spark.sparkContext._jsc.sc()
     return int(context.maxNumConcurrentTasks(context.resourceProfileManager().defaultResourceProfile()))
 

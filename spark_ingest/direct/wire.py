@@ -1,4 +1,4 @@
-"""How tasks, executors and the keeper talk: frames over TCP, once both sides have proved to know the secret.
+"""The protocol of tasks, executors and the keeper: frames over TCP, once both sides have proved the secret.
 
 This module and `sender` travel to Spark's executors by value, as nothing of this project need be installed
 there. So they import the standard library (and pyarrow, inside functions), and from one another by name.

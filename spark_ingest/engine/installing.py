@@ -1,4 +1,4 @@
-"""How to add what a Spark job needs to this installation."""
+"""The command that adds the packages that a Spark job needs to this installation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def install_command(extra: str = "spark") -> str:
 
 
 def _requirement(origin: str | None, extra: str) -> str:
-    """What pip is to install: a folder or file, else a URL, else the name for an index that knows it.
+    """Name what pip is to install: a folder or file, else a URL, else the name for an index that knows it.
 
     Args:
         origin: the URL that the distribution was installed from; None for an index.

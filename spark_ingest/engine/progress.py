@@ -1,4 +1,4 @@
-"""How far Spark is: asked now and then by a thread, while the caller's thread waits for the job."""
+"""The progress of Spark: asked now and then by a thread, while the caller's thread waits for the job."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCa
 
 
 class Progress(NamedTuple):
-    """Where a job is."""
+    """The stage of a job, and its tasks that are done."""
 
     stage: str
     """``"starting"`` (Spark), ``"counting"`` (doubtful timestamps), ``"writing"`` or ``"finishing"``."""

@@ -55,9 +55,9 @@ def make_session(
 ) -> Iterator[SparkSession]:
     """A session to work with.
 
-    Where the caller has one, that is used and left running, and so is one that is active in this process, if
-    neither a master nor a configuration is asked for. Otherwise Java is started, and ended with the block.
-    Spark's log is kept quiet unless `conf` sets ``spark.log.level``.
+    If the caller has one, that is used and left running. So is one that is active in this process, if neither
+    a master nor a configuration is asked for. Otherwise Java is started, and ended with the block. Spark's
+    log is kept quiet unless `conf` sets ``spark.log.level``.
 
     Args:
         master: Spark's master; None: ``local[*]``, or as `conf` says.
@@ -175,7 +175,7 @@ def _as_spark_writes(value: object) -> str:
 
 
 def _launch(settings: Mapping[str, str], stderr: IO[bytes] | None, log: IO[bytes]) -> Any:
-    """Start Java. What it says goes into the log, not among what the caller shows."""
+    """Start Java. Its output goes into the log, not among what the caller shows."""
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkException
     from pyspark.java_gateway import launch_gateway

@@ -22,7 +22,7 @@ EXAMPLE_WIDTH = 200
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """How rows of each kind are handled: ``keep``, ``drop`` or ``refuse``, an error before anything starts.
+    """The handling of rows of each kind: ``keep``, ``drop`` or ``refuse``, an error before anything starts.
 
     Rows without a time that are kept get the smallest time of the data, so they come first; 0 where no row
     has a time.
@@ -63,7 +63,7 @@ class Counts(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """Whether and how often each kind occurs in the data."""
+    """The number of rows of each kind in the data."""
 
     nulls: int
     duplicates: int

@@ -25,7 +25,7 @@ _READING = ("format", "options", "schema")
 
 @dataclass(frozen=True)
 class Source:
-    """Where a job's rows come from: exactly one of `files`, `table`, `query` and `function`.
+    """The source of a job's rows: exactly one of `files`, `table`, `query` and `function`.
 
     Raises:
         JobError: none of them, or several; an option that fits none; files that do not exist.
@@ -42,8 +42,8 @@ class Source:
     query: str | None = None
     """A SELECT in Spark's SQL."""
     views: Mapping[str, Any] = field(default_factory=dict)
-    """Names that the query may use, each with the path that it stands for; or with a mapping of `files`,
-    `format`, `options` and `schema`, where the values for all views do not fit."""
+    """Names that the query may use, each with the path that it stands for. If the values for all views do not
+    fit, a mapping of `files`, `format`, `options` and `schema` takes the place of the path."""
     function: str | None = None
     """``package.module:name``: called with the SparkSession, it returns a DataFrame."""
     schema: str | None = None

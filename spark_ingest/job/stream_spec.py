@@ -1,4 +1,4 @@
-"""How rows become streams, as a plain value, and the names of the columns that are added on the way."""
+"""The rules by which rows become streams, as a plain value, and names of columns added on the way."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RESERVED = (TIME, HASH, NTH)
 
 @dataclass(frozen=True, slots=True)
 class StreamSpec:
-    """How rows become streams. Plain values, so that it can stand in a file and cross to other processes.
+    """The rules by which rows become streams: plain values, so that it fits a file and other processes.
 
     Raises:
         JobError: a value that is none of those allowed.
@@ -36,7 +36,7 @@ class StreamSpec:
     unit: str = "us"
     """``s``, ``ms``, ``us`` or ``ns``, where the column is a number."""
     streams: int = 4
-    """How many; also the most tasks that can read them. Ties among streams go by their number."""
+    """Their number; also the most tasks that can read them. Ties among streams go by their number."""
     key: tuple[str, ...] = ()
     """Rows with equal keys come into the same stream. Without a key, the hash is of the whole row."""
     order: tuple[str, ...] = ()

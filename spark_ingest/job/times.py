@@ -19,14 +19,14 @@ DAY_US = 86_400_000_000
 _FORMS = "^(?:" + re.sub(r"\(\?P<\w+>", "(", ISO.pattern) + r")\z"
 """The forms of `framework.common.units.ISO`, as Java writes them, whose groups have numbers only."""
 _PLAIN = r"^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)?)?\z"
-"""Those of them that most texts have. Spark reads them as they are; to take one apart takes it longer."""
+"""The forms that most texts have. Spark reads them as they are; to take one apart takes it longer."""
 
 
 def timed(df: DataFrame, spec: StreamSpec) -> DataFrame:
     """The rows with a further column `TIME`: null where the timestamp is, or is no time from year 1 to 9999.
 
-    What has no zone of its own (a date, a text without an offset, ``timestamp_ntz``) is read as UTC, whatever
-    the session's time zone. What is finer than a microsecond is rounded down, a float to the nearest.
+    A time without a zone of its own (a date, a text without an offset, ``timestamp_ntz``) is read as UTC,
+    whatever the session's time zone. A time finer than a microsecond is rounded down, a float to the nearest.
 
     Raises:
         JobError: a column is missing, or the timestamp's type is none of those that can be one.

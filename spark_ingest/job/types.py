@@ -1,4 +1,4 @@
-"""Which of Spark's types can be carried, and as what; and columns by their types."""
+"""The types of Spark's that can be carried, and their forms; and columns by their types."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The columns of a job's files, as far as they can be seen without Spark.
 
-A column that does not exist is then told at once, and not when Spark has started. What cannot be seen for
-certain is left to Spark: compressed files, folders with partitions, formats whose columns Spark infers.
+A column that does not exist is then reported at once, and not when Spark has started. Cases that cannot be
+decided so are left to Spark: compressed files, folders with partitions, formats whose columns Spark infers.
 """
 
 from __future__ import annotations

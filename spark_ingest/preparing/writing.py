@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 GROUP_ROWS = 65_536
 """Rows of a row group, the unit that a reader seeks by."""
 GROUP_BYTES = 32 * 1024 * 1024
-"""Where rows are so wide that fewer are a lot; and with Spark 4.0, which cannot count them."""
+"""The bytes of a group, for rows so wide that few are a lot; and for Spark 4.0, which cannot count them."""
 FILE_ROWS = 64 * GROUP_ROWS
-"""Rows of a file. What a reader keeps of one takes 15 KB a row group of six columns; with one file only its
+"""Rows of a file. A reader keeps 15 KB of one for each row group of six columns; with one file only, its
 memory would grow with the stream."""
 _SETTINGS = {
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",

@@ -19,7 +19,7 @@ threads would only wait."""
 class Ahead:
     """Draws from generators ahead of its consumer, on threads that all of them share.
 
-    Decoding is most of what a replay as columns costs, and a quarter of one as rows. Where no core is idle
+    Decoding is most of what a replay as columns costs, and a quarter of one as rows. If no core is idle,
     nothing is lost. The time that a disk takes is gained as well.
 
     Args:

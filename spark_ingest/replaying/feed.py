@@ -1,4 +1,4 @@
-"""Where a `SparkSpout` has its rows from."""
+"""The feed from which a `SparkSpout` has its rows."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class Feed(Protocol):
     """A prepared dataset, or a Spark job that runs meanwhile; see `PartitionedSpout` as well."""
 
     read: dict[int, int]
-    """How many rows of each stream this task has read."""
+    """The number of rows of each stream that this task has read."""
 
     @property
     def late(self) -> int:
-        """How many rows of a stream have come too late; one task reports it for all of them."""
+        """The number of rows of a stream that have come too late; one task reports it for all of them."""
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -34,11 +34,11 @@ class Feed(Protocol):
 
     @property
     def partitions(self) -> int:
-        """How many streams there are."""
+        """The number of streams."""
 
     @property
     def rows_total(self) -> int | None:
-        """How many rows all streams have together; None if nobody knows."""
+        """The number of rows of all streams together; None if nobody knows."""
 
     @property
     def identity(self) -> str:

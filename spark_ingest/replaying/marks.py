@@ -1,4 +1,4 @@
-"""Whether the files of a dataset are still those that were there when it was opened."""
+"""The marks that show that a dataset's files are still those that were there when it was opened."""
 
 from __future__ import annotations
 

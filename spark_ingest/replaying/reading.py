@@ -120,7 +120,7 @@ def schema_of(path: Path, columns: Sequence[str], marks: Marks = UNMARKED) -> pa
 
 
 def rows_of(path: Path, marks: Marks = UNMARKED) -> int:
-    """How many rows a file says it has; errors as of `schema_of`."""
+    """Read the number of rows that a file says it has; errors as of `schema_of`."""
     with _opened(path, marks) as file:
         return sum(file.groups)
 
@@ -184,7 +184,7 @@ def _read(
 
 
 def _plain(part: Part) -> Part:
-    """Where the decoding of dictionaries belongs to the reading, whose thread has nothing else to do."""
+    """Decode dictionaries here if that belongs to reading, whose thread has nothing else to do."""
     for piece in part:
         batch = piece.batch
         columns = [c.dictionary_decode() if pa.types.is_dictionary(c.type) else c for c in batch.columns]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Declared = bool | Mapping[str, str] | None
-"""What a spout was told of its schema: true for the types of its dataset, or each column's type by name."""
+"""The schema of a spout as declared: true for the types of its dataset, or each column's type by name."""
 
 
 def stream_of(columns: Sequence[str], declared: Declared, found: pa.Schema | None) -> Stream:

@@ -1,4 +1,4 @@
-"""Which part of the event time is replayed."""
+"""The part of the event time that is replayed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Span:
         return not ends_before and (self.until_us is None or min_us < self.until_us)
 
     def part_of(self, times: Sequence[int]) -> slice:
-        """Where in times that never decrease it lies."""
+        """Find its part of times that never decrease."""
         start = 0 if self.start_us is None else bisect_left(times, self.start_us)
         return slice(start, len(times) if self.until_us is None else bisect_left(times, self.until_us))
 

@@ -52,7 +52,7 @@ class StageFeed:
         self._span = span_of(start, until, self._unit)
         self.outputs = _chosen(columns, self._dataset.fields)
         self.read: dict[int, int] = {}
-        """How many rows of each stream have been read."""
+        """The number of rows of each stream that have been read."""
         self._ahead = Ahead(self.partitions)
         self._typed = False
         self._check_span()
@@ -86,7 +86,7 @@ class StageFeed:
 
     @property
     def rows_total(self) -> int | None:
-        """Those of the dataset; nobody has counted the part that is asked for."""
+        """The rows of the whole dataset; None for a part, whose rows nobody has counted."""
         return self._dataset.rows if self._span.is_all else None
 
     @property

@@ -1,6 +1,6 @@
 """Arrow's columns as plain Python values, and record batches as blocks of a spout.
 
-What a value becomes, whatever the column is nested in:
+The form of each value, whatever the column is nested in:
 
     boolean, integers, floats, text, binary    bool, int, float, str, bytes
     decimal, date, time, interval              Decimal, date, time, timedelta
@@ -25,8 +25,8 @@ from spark_ingest.errors import JobError
 from spark_ingest.replaying.span import checked_unit
 
 BLOCK_ROWS = 4096
-"""Rows of a block. A row of five columns takes 120 to 140 ns in blocks of 512 to 8,192, and 260 to 310 in
-blocks of 65,536, whose objects find no room in the caches and in the allocator's memory."""
+"""Rows of a block. A row of five columns takes 120 to 140 ns in blocks of 512 to 8,192. It takes 260 to 310
+in blocks of 65,536, whose objects find no room in the caches and in the allocator's memory."""
 
 
 class Blocks:
