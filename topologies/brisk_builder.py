@@ -8,10 +8,10 @@
 Each function takes the same arguments:
 
     lines     the spout; None for 100,000 lines
-    sink      takes what is told, a mapping of names for several of them; None for one that counts it
+    sink      takes the reports, a mapping of names for several of them; None for one that counts it
     tasks     of each component but sinks: a number, or a mapping of some names to numbers, of others 2
     batches   whether the bolts process columns; then the spout brings columns
-    bolts     by name, what takes the place of the application's own
+    bolts     by name, bolts in place of the application's own
 """
 
 from collections.abc import Mapping

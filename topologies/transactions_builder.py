@@ -11,7 +11,7 @@ Each function takes the same arguments:
     sink      takes the answers; None for one that counts them
     tasks     of each component but the sink: a number, or a mapping of some names to numbers, of others 2
     batches   whether the bolts process columns; then the spout brings columns
-    bolts     by name, what takes the place of the application's own
+    bolts     by name, bolts in place of the application's own
 """
 
 from collections.abc import Mapping

@@ -13,5 +13,5 @@ batches          the bolts of all four on columns
 They are described in Zhang et al., "BriskStream: Scaling Data Stream Processing on Shared-Memory Multicore
 Architectures", SIGMOD 2019, which took them from DSPBench and its forerunners; log processing is of DSPBench
 only, and Linear Road is an application of its own here. The rules are DSPBench's: BriskStream lets every
-operator emit something for each input, whether there is something to tell or not.
+operator emit something for each input, whether there is something to report or not.
 """

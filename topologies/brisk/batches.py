@@ -61,7 +61,7 @@ __all__ = [
 
 NOTHING, COMMA = pa.scalar(""), pa.scalar(",")
 STATE = "^[^,]*,(?P<state>[^,]*)"
-"""Where a record has it, behind what names the transaction."""
+"""The pattern of the state of a record, after the name of the transaction."""
 
 
 # -- word count
@@ -273,8 +273,8 @@ class MovingAverage(BatchBolt):
         self.emit_rows(made, gives_away=True)
 
     def _sums(self, total, known, first):
-        """The sum behind each reading from the first new one on: from one to the next the oldest is taken
-        away and the newest is added, one after the other, as single readings would do it."""
+        """The sum after each reading from the first new one on. From one to the next the oldest is taken away
+        and the newest is added, one after the other, as single readings would do it."""
         leaves, gone = np.zeros(len(known) - first), max(len(known) - self._window, 0)
         leaves[len(leaves) - gone :] = -known[:gone]
         steps = np.empty(2 * len(leaves) + 1)

@@ -34,7 +34,7 @@ class Columns:
     outputs = [texts("line")]
 
     def made(self, partition, start_us):
-        """Those that are drawn now."""
+        """Draw the blocks of lines from now on."""
         portions = self.portions(partition, start_us)
         while several := list(islice(portions, PORTIONS)):
             times, lines = array("q"), []
@@ -86,7 +86,7 @@ def words_of(column):
 
 
 def buffers_of(column):
-    """Where each text of a column begins and the last one ends, in an array of bytes, and that array."""
+    """Find the offsets of a column's texts in an array of bytes, with the end of the last, and that array."""
     _, offsets, text = column.buffers()
     offsets = np.frombuffer(offsets, np.int32, len(column) + 1, column.offset * 4) if len(column) else [0]
     offsets = np.asarray(offsets, np.int32)
@@ -129,9 +129,9 @@ class Runs:
         """The indexes of the rows."""
         differs = np.diff(slots[self.order]) != 0
         self.firsts = np.concatenate(([0], np.flatnonzero(differs) + 1)) if len(slots) else np.zeros(0, int)
-        """Where each key's rows begin in that order."""
+        """The index of each key's first row in that order."""
         self.lengths = np.diff(np.append(self.firsts, len(slots)))
-        """How many they are."""
+        """The number of rows of each key."""
         self.nth = np.arange(len(slots)) - np.repeat(self.firsts, self.lengths)
         """Of each of them, how many of its key there are before."""
 
@@ -140,7 +140,7 @@ class Runs:
         return column.take(pa.array(self.order[self.firsts]))
 
     def lasts(self):
-        """Where each key's rows end in that order."""
+        """The index of each key's last row in that order."""
         return self.firsts + self.lengths - 1
 
     def in_rows(self, values):

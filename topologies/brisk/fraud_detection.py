@@ -1,10 +1,10 @@
 """Fraud detection: entities whose last transactions follow one another as they rarely do.
 
-The score of a transaction is how likely others would have come in the place of those that came: the average
-over the last transactions of its entity, each beside the one before. Where it is above a threshold, the
-transaction is told. There is no score before an entity has had as many transactions.
+The score of a transaction is the probability that others would have come in place of those that came: the
+average over the last transactions of its entity, each beside the one before. If it is above a threshold, the
+transaction is reported. There is no score before an entity has had as many transactions.
 
-DSPBench looks at five transactions and tells scores above 0.96. It adds up all probabilities one after the
+DSPBench judges by five transactions and reports scores above 0.96. It adds up all probabilities one after the
 other; here those of each pair are added up first, which makes a difference in the last digits of a score.
 """
 
@@ -21,12 +21,12 @@ MOST = 12
 
 
 class Settings:
-    """What transactions are judged by.
+    """The settings by which transactions are judged.
 
     Args:
         model: a file, see `markov.read`; None for one that is drawn.
-        window: transactions of an entity that are looked at.
-        threshold: scores above it are told.
+        window: the last transactions of an entity that are judged by.
+        threshold: scores above it are reported.
 
     Raises:
         ValueError: the window is too small or too large, or there are too many states.
@@ -43,7 +43,7 @@ class Settings:
         self.window = window
         self.threshold = threshold
         self.places = tuple(range(BITS * (window - 1), -1, -BITS))
-        """Where the states of a window lie in its number, from the oldest to the newest."""
+        """The shifts of a window's states in its number, from the oldest to the newest."""
 
 
 def no_transaction(line):

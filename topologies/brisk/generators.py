@@ -1,7 +1,7 @@
 """The lines that come in, of each application: drawn from a seed, or those of a file over and over.
 
-Lines are numbered from 0 on. They are drawn in chunks of a fixed size, each of which has a chance of its own,
-so that any part of them can be drawn without what comes before it, and is the same whoever draws how much.
+Lines are numbered from 0 on. They are drawn in chunks of a fixed size, each of which has a chance of its own.
+So any part of them can be drawn without the lines before it, and is the same whoever draws how much.
 """
 
 import gzip
@@ -191,7 +191,7 @@ class RequestsParameters:
     per_second: float = 50.0
     """Requests."""
     takes_s: float = 2.0
-    """How long a request takes on the average: its time is when it began, and its line is written when it
+    """The mean duration of a request: its time is when it began, and its line is written when it
     ends."""
     broken: float = 0.0
     """The share of lines that end too early."""

@@ -1,6 +1,6 @@
 """Log processing: the requests of a web server by minute, by status and by place, counted as they come.
 
-Lines are in the Common Log Format, and may have something behind it. Those that are not are left out.
+Lines are in the Common Log Format, and may have something after it. Other lines are left out.
 
 Counts are kept for sixty minutes. Here these are a ring by the minute's number, of which each place has one
 minute: one that comes sixty minutes later takes its place. In the published code each task keeps the last
@@ -20,7 +20,7 @@ PATTERN = (
     r"(?P<address>\S+) \S+ \S+ \[(?P<time>[\w:/]+\s[+-]\d{4})\] "
     r'"(?P<request>.+?)" (?P<response>\d{3}) (?P<bytes>\d{1,18}|-)(?:\s.*)?'
 )
-"""What all of a line has to match, by ASCII."""
+"""The pattern that all of a line has to match, by ASCII."""
 LINE = re.compile(PATTERN, re.ASCII)
 TIME = "%d/%b/%Y:%H:%M:%S %z"
 

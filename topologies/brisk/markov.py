@@ -1,8 +1,9 @@
-"""The model that transactions are judged by: how likely each kind of them follows each other one.
+"""The model that transactions are judged by: the probability of each kind of them after each other one.
 
-A kind has three letters: whether the amount is low, medium or high; whether something expensive is bought,
-``N`` for none and ``H`` for high; and whether the last transaction is long, a normal time, or a short time
-ago. What DSPBench judges by was learnt from transactions, and is its own; a model in its format can be read.
+A kind has three letters. The first says whether the amount is low, medium or high. The second says whether
+something expensive is bought, ``N`` for none and ``H`` for high. The third says whether the last transaction
+is long, a normal time, or a short time ago. DSPBench's model was learnt from transactions, and is its own; a
+model in its format can be read.
 """
 
 import csv
@@ -36,7 +37,7 @@ class Model:
             if abs(sum(row) - 1) > 1e-6:
                 raise ValueError(f"the probabilities behind {state} add up to {sum(row)}: expected 1")
         self.rows = tuple(map(tuple, rows))
-        """How likely each state follows each other one."""
+        """The probability of each state after each other one."""
         self.misses = tuple(tuple(_others(row, target) for target in range(count)) for row in rows)
         """For each state and the one that followed, how likely another one would have."""
         self.index = {state: number for number, state in enumerate(self.states)}

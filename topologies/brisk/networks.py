@@ -1,8 +1,8 @@
-"""Where addresses are: a table of networks, each with a country and a city.
+"""The locations of addresses: a table of networks, each with a country and a city.
 
-It is drawn from a seed and stands in the place of GeoLite2, which may not be shipped: its places do not
-exist, and what is found there says nothing of real addresses. As in the original, the smallest network counts
-that an address lies in, there are addresses in none, and the table does not change.
+It is drawn from a seed and replaces GeoLite2, which may not be shipped: its locations do not exist, and say
+nothing of real addresses. As in the original, the smallest network counts that an address lies in, there are
+addresses in none, and the table does not change.
 """
 
 from bisect import bisect_right

@@ -14,7 +14,7 @@ FIELDS = 8
 """Of a line of the laboratory, separated by blanks: date, time, epoch, device, temperature, humidity, light
 and voltage."""
 FORMS = ("laboratory", "smart_grid")
-"""What lines are like. Those of a smart grid have six fields: time, value, property, plug, household and
+"""The forms of lines. Those of a smart grid have six fields: time, value, property, plug, household and
 house; a device is a property of a plug."""
 GRID_FIELDS = 6
 MICROSECONDS = 1_000_000
@@ -99,7 +99,7 @@ class MovingAverage(Bolt):
 
     outputs = ["device", "average", "value"]
     so_far = TableState({"readings": "int64", "total": "float64"}, defaults={"readings": 0, "total": 0.0})
-    """How many there were, and the sum of the last ones."""
+    """The number of readings so far, and the sum of the last ones."""
     last = MapState("int64", "float64")
     """The last ones, by their number modulo the window."""
 

@@ -56,7 +56,7 @@ class Drawn(PartitionedSpout):
         return iter(self._held[partition]) if self._held else self.made(partition, start_us)
 
     def made(self, partition, start_us):
-        """Those that are drawn now."""
+        """Draw the blocks of lines from now on."""
         for numbers, lines in self.portions(partition, start_us):
             for first in range(0, len(lines), ROWS):
                 part = slice(first, first + ROWS)

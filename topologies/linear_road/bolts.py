@@ -1,8 +1,8 @@
 """The application, tuple by tuple: each bolt does one thing, and remembers what it has to by key.
 
-State is made of whole numbers, as many keys change in each slice of input: a state that is pickled, such as
-the set of vehicles of a window, is written for almost every report where there are many segments. Windows
-of a minute with such sets took 28 us a report at eight expressways, beside 7 for all of this.
+State is made of whole numbers, as many keys change in each slice of input. A state that is pickled, such as
+the set of vehicles of a window, is written for almost every report if there are many segments. Windows of a
+minute with such sets took 28 us a report at eight expressways, beside 7 for all of this.
 """
 
 import csv

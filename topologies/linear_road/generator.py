@@ -27,17 +27,17 @@ TRAVEL_TIME = 4
 """The type of queries that nobody answers."""
 FEET = SEGMENTS * SEGMENT_FEET
 FEET_A_MILE_AN_HOUR = SEGMENT_FEET / 3600 * EVERY_S
-"""How far a mile an hour takes a vehicle between two reports."""
+"""The feet that a mile an hour takes a vehicle between two reports."""
 
 
 @dataclass(frozen=True)
 class Traffic:
-    """How much there is of everything, on each expressway; see `rates` for how many lines that makes."""
+    """The amount of everything on each expressway; see `rates` for how many lines that makes."""
 
     vehicles: float = 12.0
     """That come in a second, at the peak; in each direction half of them."""
     peak_s: float = 1200.0
-    """When the peak is reached."""
+    """The second at which the peak is reached."""
     trip: float = 12.0
     """Segments that a vehicle travels, on the average."""
     crowd: float = 90.0
@@ -51,12 +51,12 @@ class Traffic:
 
 
 ORIGINAL = Traffic(vehicles=60.0, peak_s=1500.0, trip=16.0, crowd=400.0)
-"""As much as the original benchmark has at its end, within half an hour instead of three: about 1,700 rows a
-second from each expressway in the 31st minute; `rates` tells how many in each."""
+"""As much as the original benchmark has at its end, within half an hour instead of three. That is about 1,700
+rows a second from each expressway in the 31st minute; `rates` returns the number for each minute."""
 
 
 class Vehicles:
-    """Those that report in one of the thirty seconds, as columns."""
+    """The vehicles that report in one of the thirty seconds, as columns."""
 
     NAMES = ("vid", "xway", "dir", "lane", "pos", "speed", "free", "exit", "until")
 
@@ -220,7 +220,7 @@ class Generator:
 
 
 def rates(minutes, xways=1, seed=1, traffic=None):
-    """How many lines each of the first minutes has for an expressway, on the average of all of them."""
+    """Count the lines of each of the first minutes for an expressway, on the average of all of them."""
     generator = Generator(xways, seed, traffic)
     return [sum(len(generator.second()) for _ in range(60)) / xways for _ in range(minutes)]
 
@@ -237,7 +237,7 @@ def xway_of(vids, days, xways):
 
 
 def history(vehicles, xways, days=DAYS):
-    """What each vehicle has paid, day by day: lines ``vid,day,xway,toll``."""
+    """Yield the tolls that each vehicle has paid, day by day: lines ``vid,day,xway,toll``."""
     every = np.arange(1, days + 1)
     for vid in range(vehicles):
         numbers = mixed(vid, every)

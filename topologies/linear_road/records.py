@@ -2,8 +2,8 @@
 
     type,time,vid,speed,xway,lane,dir,seg,pos,qid,sinit,send,dow,tod,day
 
-Every line has a time of its own, so that nothing depends on who brings it: the reports of a second in the
-order of their lines, and half a second later its queries, which know of all reports of that second.
+Every line has a time of its own, so that nothing depends on who brings it. The reports of a second come in
+the order of their lines, and half a second later its queries, which know of all reports of that second.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 SECOND_US = 1_000_000
 MINUTE_S = 60
 QUERIES_US = SECOND_US // 2
-"""How long behind the beginning of its second a query stands."""
+"""The time of queries after the beginning of their second."""
 
 REPORT, BALANCE, EXPENDITURE = 0, 2, 3
 """The types of lines that are answered."""
@@ -25,9 +25,9 @@ EVERY_S = 30
 
 COLUMNS = 15
 FIELDS = ("type", "time", "vid", "speed", "xway", "lane", "dir", "seg", "pos", "qid", "day")
-"""What is used of a line."""
+"""The fields of a line that are used."""
 USED = [*range(10), 14]
-"""Where that stands in a line."""
+"""Their indexes in a line."""
 TYPE, TIME = 0, 1
 
 
@@ -58,7 +58,7 @@ def whole_seconds(lines):
 
 
 def in_order(lines):
-    """When each line of whole seconds stands in time: the lines' indexes in that order, and their times.
+    """Put the lines of whole seconds in the order of time: their indexes in that order, and their times.
 
     Args:
         lines: an array of them.

@@ -48,7 +48,7 @@ def segment_of_place(place):
 
 
 def standing(place, reports):
-    """How long a vehicle stands where, as one number; more reports than make it stop make no difference."""
+    """Encode where a vehicle stands and for how long; more reports than make it stop make no difference."""
     return place * _COUNTS + reports
 
 
@@ -65,18 +65,18 @@ def told_of(segment):
 
 
 def seen_between(known, minute, before, segment):
-    """Notes a segment between the first and the last one that a vehicle has reported from in a minute.
+    """Note a segment between the first and the last one that a vehicle has reported from in a minute.
 
-    Who reports every thirty seconds has none.
+    A vehicle that reports every thirty seconds has none.
 
     Args:
         known: what was noted before, as bytes.
         minute: the minute.
-        before: the segment that was the last one until now; None where it is the first one as well.
+        before: the segment that was the last one until now; None if it is the first one as well.
         segment: the one that is now.
 
     Returns:
-        What is to be noted, and whether the vehicle was in the segment, between first and last.
+        The bytes to be noted, and true if the vehicle was in the segment, between first and last.
     """
     numbers = array("q", known)
     if numbers[:1] != array("q", [minute]):
@@ -90,9 +90,9 @@ def seen_between(known, minute, before, segment):
 # -- how a report changes the trip of its vehicle
 
 STAYS, ENTERS, LEAVES, PASSES = range(4)
-"""The vehicle is in the segment of its report before; it comes into another one; it leaves the segment by the
-exit of that segment, so that the toll is not charged; it comes into another segment in the exit lane, so that
-it is charged for the segment before, and told of no toll."""
+"""The vehicle is in the segment of its report before; it comes into another one; it leaves the segment by its
+exit, so that the toll is not charged. Or it comes into another segment in the exit lane, so that it is
+charged for the segment before, and gets no toll."""
 
 
 def move_of(has_moved, lane):

@@ -1,6 +1,6 @@
 """Data for the queries of STRETCH, drawn from a seed, so that every run has the same.
 
-The data of the paper is not public. What is drawn here has its schemas, and those of its statistics that
+The data of the paper is not public. The data drawn here has its schemas, and those of its statistics that
 decide how much a query has to do; each function says where it differs.
 """
 
@@ -24,7 +24,7 @@ class Phase(NamedTuple):
 
 
 def times(phases, partitions, partition):
-    """When the rows of a partition come: every so many rows of all of them one is its own.
+    """Yield the times of a partition's rows: one of every so many rows of all partitions is its own.
 
     Yields:
         Event times in microseconds since 1970 UTC; the first phase begins there.
@@ -111,5 +111,5 @@ def trades(chance):
 
 
 def chance_of(seed, what, partition):
-    """What a partition is drawn from."""
+    """Make the random numbers of a partition."""
     return random.Random(f"{seed} {what} {partition}")

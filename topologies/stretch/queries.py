@@ -49,7 +49,7 @@ class PairCounts(Counts):
 class Forward(OPlus):
     """Q2, the paper's Operator 15: each tuple is for all of so many keys, and is passed on for each of them.
 
-    What it costs is what sharing costs: there is nothing else to do.
+    It costs what sharing costs: there is nothing else to do.
 
     Args:
         keys: how many there are; as many as there are tasks, in the paper.

@@ -3,7 +3,7 @@
 drawing            Zipf's numbers, and keys of tables that are divided into partitions
 generators         draw the input of each application from a seed, as arrays and as tuples, for any length
 spouts, columns    bring what is drawn, tuple by tuple and as columns
-records            what the tables have in common
+records            the common part of the tables
 grep_sum           reads or overwrites ten records, and adds up what was read
 streaming_ledger   moves money and assets between accounts
 online_bidding     bids for items whose prices and quantities change

@@ -1,8 +1,8 @@
 """The bolts of all four applications on columns; they have the same tables, and emit the same.
 
-Each emits to one stream, as columns stay columns there: what is only passed on goes by way of the next bolt.
-Transactions of different kinds are wanted in blocks with masks, so there is one bolt for all kinds. What
-stands for a value that is read, `process_rows` leaves in `_read` for `process_results`, which is called for
+Each emits to one stream, as columns stay columns there: values that are only passed on go by way of the next
+bolt. Transactions of different kinds are wanted in blocks with masks, so there is one bolt for all kinds.
+`process_rows` leaves the handles of values to be read in `_read` for `process_results`, which is called for
 these rows before there are others.
 """
 
@@ -46,7 +46,7 @@ RUNS = {"viper.shuffle.run": 1024}
 
 
 def done(results):
-    """Which transactions were not aborted, as an array of bools."""
+    """Tell the transactions that were not aborted, as an array of bools."""
     return ~np.frombuffer(results.aborted, np.bool_)
 
 

@@ -59,7 +59,7 @@ class Columns:
     """Brings events as columns, in the place of tuples."""
 
     def made(self, partition, start_us):
-        """Those that are drawn now."""
+        """Draw the blocks of events from now on."""
         lists = self.draws.lists
         portions = self.portions(partition, start_us)
         while several := list(islice(portions, PORTIONS)):

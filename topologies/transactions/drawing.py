@@ -31,7 +31,7 @@ class Zipf:
 
 @dataclass(frozen=True)
 class Access:
-    """Which records transactions name.
+    """The choice of the records that transactions name.
 
     The partition of a record is its key modulo the number of partitions. Most transactions stay in one, which
     is drawn evenly. Within each partition records come by Zipf's law, those with the lowest keys most often;
@@ -45,7 +45,7 @@ class Access:
     multiple_share: float = 0.25
     """The share of transactions that name records of several partitions."""
     multiple_length: int = 4
-    """How many partitions these name, if they name as many records."""
+    """The number of partitions that these name, if they name as many records."""
     distinct: bool = True
     """True if no transaction names a record of a table twice."""
 

@@ -1,8 +1,7 @@
 """The input of each application, drawn from a seed.
 
 Events are numbered from 0 on. They are drawn in chunks of a fixed size, each of which has a chance of its
-own, so that any part of them can be drawn without what comes before it, and is the same whoever draws how
-much.
+own. So any part of them can be drawn without the events before it, and is the same whoever draws how much.
 """
 
 from collections.abc import Mapping
@@ -32,7 +31,7 @@ class Events:
     """
 
     fields = ()
-    """What events consist of, by name and in the order of tuples."""
+    """The fields of events, by name and in the order of tuples."""
     lists = {}
     """The fields that are lists: arrays with a row for each event, of which so many values count as another
     array says."""
@@ -94,7 +93,7 @@ class GrepSumParameters:
     reads: float = 0.5
     """The share of events that read."""
     values: int = 1_000_000
-    """What is written is less."""
+    """The limit below which written values lie."""
     access: Access = field(default_factory=Access)
 
 
@@ -173,7 +172,7 @@ class OnlineBiddingParameters:
     """Of Online Bidding."""
 
     mix: tuple = (6, 1, 1)
-    """How many bids come to how many requests that alter prices and that top up quantities."""
+    """The proportion of bids to requests that alter prices and to those that top up quantities."""
     accesses: int = 20
     """Items that an alter or top request names."""
     price: int = 100

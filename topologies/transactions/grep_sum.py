@@ -19,7 +19,7 @@ def first_records(count=ROWS):
 
 
 def loaded():
-    """What the table is loaded with."""
+    """List the rows that the table is loaded with."""
     return [(*row, *[0] * len(SPARE)) for row in first_records()]
 
 

@@ -21,7 +21,7 @@ def first_items(count=ROWS):
 
 
 def loaded():
-    """What the table is loaded with."""
+    """List the rows that the table is loaded with."""
     return [(*row, *[0] * len(SPARE)) for row in first_items()]
 
 
@@ -43,7 +43,7 @@ class Auth(Bolt):
 
 
 ANSWER = ["event", "kind", "accepted", "price", "quantity"]
-"""Whether a request was accepted; and of a bid the price of the item, and how many there were."""
+"""The fields of an answer: acceptance of a request; of a bid, the item's price, and how many there were."""
 
 
 class Trade(Bolt):

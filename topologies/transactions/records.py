@@ -1,4 +1,4 @@
-"""What the tables of the applications have in common."""
+"""The common part of the tables of the applications."""
 
 ROWS = 10_000
 """Records of a table, where the paper does not say otherwise."""

@@ -57,7 +57,7 @@ class Drawn(PartitionedSpout):
         return iter(self._held[partition]) if self._held else self.made(partition, start_us)
 
     def made(self, partition, start_us):
-        """Those that are drawn now."""
+        """Draw the blocks of events from now on."""
         for mine in self.portions(partition, start_us):
             times, rows = mine["event"].tolist(), self._drawn.tuples_of(mine)
             for first in range(0, len(rows), ROWS):

@@ -14,7 +14,7 @@ from transactions.records import ROWS, spare
 from viperstorm import Bolt, SharedTable, Stream
 
 FIRST_MONEY, FIRST_ASSETS = 10_000, 1_000
-"""What each account and asset has at first: as much as the largest transfer takes."""
+"""The amounts of each account and asset at first: as much as the largest transfer takes."""
 SPARE = spare(100, used=1)
 
 
@@ -24,12 +24,12 @@ def loaded(first, count=ROWS):
 
 
 def first_accounts():
-    """What the accounts are loaded with."""
+    """List the rows that the accounts are loaded with."""
     return loaded(FIRST_MONEY)
 
 
 def first_assets():
-    """What the assets are loaded with."""
+    """List the rows that the assets are loaded with."""
     return loaded(FIRST_ASSETS)
 
 
@@ -66,7 +66,7 @@ class Parser(Bolt):
 
 
 ANSWER = ["event", "accepted", "money", "having"]
-"""Whether an event went through; and of a transfer what the source had, of money and of the asset."""
+"""The fields of an answer: whether an event went through; the source's money and asset before a transfer."""
 
 
 class Deposit(Bolt):

@@ -14,7 +14,7 @@ from viperstorm import Bolt, SharedTable
 SEGMENTS = 100
 """The most there are."""
 FIRST_SPEED = 60.0
-"""What the first report of a segment is averaged with."""
+"""The speed that the first report of a segment is averaged with."""
 CROWD, SLOW, FACTOR = 50, 40.0, 2
 """Vehicles beyond which a toll is asked for, miles per hour below which it is, and what it grows by."""
 
