@@ -1,7 +1,7 @@
 """The same word count tuple by tuple, with functions and in batches, beside the plain loop of `per_tuple.py`.
 
 Every word is emitted with its count into a counting sink, by one splitter and one counter in one inline
-worker. The kinds are measured in turn, several times, in fresh processes. What counts are the ratios of their
+worker. The kinds are measured in turn, several times, in fresh processes. The results are the ratios of their
 medians; all have to count the same words.
 
     python benchmarks/batches.py [--rounds N] [--words N]

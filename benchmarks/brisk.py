@@ -1,21 +1,21 @@
 """BriskStream's applications from end to end: events per CPU second, beside its paper's figures for a core.
 
 Each application runs tuple by tuple and in batches, in one inline worker with a task for each component, and
-in two worker processes with two tasks for each of them but the sinks. Lines are drawn before time counts.
-What counts is the CPU time of all workers from then on to the end, so that other work on the machine matters
-little; each run is in fresh processes, all of them in turn, and the best of all rounds is shown. Runs must
-agree in how many events come to the sinks. Events are counted twice: lines that come in, and events at
-sinks, which the paper's figures are of.
+in two worker processes with two tasks for each of them but the sinks. Lines are drawn before time counts. The
+measure is the CPU time of all workers from then on to the end, so that other work on the machine matters
+little. Each run is in fresh processes, all of them in turn, and the best of all rounds is shown. Runs must
+agree in how many events come to the sinks. Events are counted twice: lines that come in, and events at sinks,
+which the paper's figures are of.
 
 The paper's figures are those of 144 cores with 1.2 GHz, divided by 144: 96.4 million words, 7.17 million
 events of fraud detection, 12.8 of spike detection and 8.74 of Linear Road a second. Its work differs:
 
 - Its word count splits sentences of ten numbers that are drawn, at commas, and counts by a hash of the
   characters. Here there are ten words of a text in a sentence, counted by the words themselves.
-- Its fraud detection tells something of each transaction, here of those above the threshold only; and looks
-  at ten transactions of an entity, here five.
-- Its spike detection emits each reading twice behind the parser, and tells something of each of them; here
-  spikes only. So its lines are half as many as its events.
+- Its fraud detection reports each transaction, here those above the threshold only; and judges by ten
+  transactions of an entity, here five.
+- Its spike detection emits each reading twice after the parser, and reports each of them; here spikes only.
+  So its lines are half as many as its events.
 - Its Linear Road neither finds accidents nor answers queries, and gives each task a share of the reports
   whatever their vehicles, so that nothing adds up. Here all but travel times is answered.
 - Log processing is no application of the paper. Its events at sinks are those of all three.
@@ -60,7 +60,7 @@ def mark(moment: str) -> None:
 
 
 def spent_s() -> tuple[int, float]:
-    """How many processes have noted both moments, and the CPU seconds between them, of all."""
+    """Read from the marks how many processes have noted both moments, and the sum of CPU seconds between."""
     begun, ended = (
         {
             path.name.split()[0]: float(path.read_text())
@@ -168,7 +168,7 @@ class Application(NamedTuple):
     paper: float | None = None
     """Thousands of events at sinks, a second and core; None for what the paper does not have."""
     of_each: int | None = None
-    """How many of them come of each line there; None for where that is not known."""
+    """The number of them that come of each line there; None if it is not known."""
 
 
 APPLICATIONS: Mapping[str, Application] = {
@@ -190,7 +190,7 @@ FORMS: Mapping[str, tuple[bool, int, Mapping[str, Any]]] = {
     "batches": (True, 1, {"viper.worker": "inline", **_OF_BATCHES}),
     "batches-apart": (True, 2, {"viper.worker": "process", "topology.workers": 2, **_OF_BATCHES}),
 }
-"""Whether they are batches, the tasks of each component and the injectors, and the workers."""
+"""The forms: true for batches, the tasks of each component and the injectors, and the workers."""
 
 
 def built(name: str, batches: bool, tasks: int, lines: int) -> Topology:
@@ -237,7 +237,7 @@ def once(name: str, form: str, share: float) -> Mapping[str, Any]:
 
 
 def apart(name: str, form: str, share: float) -> Mapping[str, Any]:
-    """What came of a run in a process of its own."""
+    """Measure a run in a process of its own."""
     found: Mapping[str, Any] = printed_by("benchmarks.brisk", "--once", name, form, "--share", str(share))
     return found
 
@@ -274,7 +274,7 @@ def told(name: str, form: str, runs: Sequence[Mapping[str, Any]]) -> Mapping[str
 
 
 def arguments() -> argparse.Namespace:
-    """What was asked for."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     names = list(APPLICATIONS)
     parser.add_argument("--only", nargs="+", choices=names, default=names, help="applications (all)")

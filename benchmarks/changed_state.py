@@ -1,9 +1,9 @@
-"""What it costs to note which rows of state change, and to write them for a checkpoint while they change.
+"""The cost of noting which rows of state change, and of writing them for a checkpoint while they change.
 
 One task counts keys in a `ValueState("int64")` by `add_all`, from Arrow columns of integers, of a few hot
-keys and of all keys alike: without checkpoints, with them, and while a snapshot of all rows is pending; and
-key by key, as bolts do that have one tuple at a time. Rounds of the kinds alternate. Then the task makes
-snapshots, of everything and of some of the keys. All is told in time of the processor.
+keys and of all keys alike. It does so without checkpoints, with them, and while a snapshot of all rows is
+pending; and key by key, as bolts do that have one tuple at a time. Rounds of the kinds alternate. Then the
+task makes snapshots, of everything and of some of the keys. All figures are processor time.
 
     python benchmarks/changed_state.py [--keys N] [--rounds N]
 """

@@ -1,8 +1,9 @@
-"""What checkpoints cost while a run goes on: a word count, and updates of keys drawn uniformly from many.
+"""The cost of checkpoints while a run continues: a word count, and updates of keys drawn from many.
 
 Each is run without checkpoints and with one at each interval in turn, in fresh processes. The table has the
-nanoseconds a word or an update (median of the runs), what checkpoints add to that in percent, the longest gap
-between two outputs at the sink (the median of the longest of each run), and how many checkpoints there were.
+nanoseconds a word or an update (median of the runs), and the percentage that checkpoints add to that. It also
+has the longest gap between two outputs at the sink (the median of the longest of each run), and how many
+checkpoints there were.
 
     python benchmarks/checkpoints.py [--lines N] [--keys N] [--updates N] [--secs S] [--runs N]
                                      [--worker KIND]
@@ -78,7 +79,7 @@ class Keys(PartitionedSpout):
 
     @property
     def identity(self) -> str:
-        """How many keys and updates."""
+        """The number of keys and of updates."""
         return f"{self._keys} keys, {self._updates} updates"
 
     def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | None]:
@@ -151,7 +152,7 @@ def topology_of(work: str, arguments: argparse.Namespace) -> Topology:
 
 
 def measured(work: str, arguments: argparse.Namespace) -> dict[str, float]:
-    """What the sink has measured in one run, and how many checkpoints there were."""
+    """Measure one run: the sink's figures, and how many checkpoints there were."""
     options = {
         "viper.worker": arguments.worker,
         "topology.acker.executors": 0,

@@ -31,7 +31,7 @@ WIDTHS = (-19, -7, 10, 10, 9)
 
 
 def coders() -> dict[str, Coder]:
-    """How each encodes and decodes rows, by the name that is printed."""
+    """List the encoders and decoders of rows, by the name that is printed."""
     decoder = Decoder()
 
     def decode(data: bytes) -> list[Row]:

@@ -1,7 +1,7 @@
 """File sources and sinks against the loops that one would write by hand, over the same rows.
 
 A row has a time, a text, a whole number and a float. Each way reads or writes all of them, several times in
-turn with the others; what is printed is the least CPU time of a row, as other programs disturb it least, and
+turn with the others. The program prints the least CPU time of a row, as other programs disturb it least, and
 for a whole run the rate. Writing waits for the disk on top of that.
 
     python benchmarks/files.py [--rows N] [--rounds N]

@@ -1,4 +1,4 @@
-"""What a ScaleGate costs as Python uses it: add and get_ready, per jumbo tuple and per tuple.
+"""The cost of a ScaleGate as Python uses it: add and get_ready, per jumbo tuple and per tuple.
 
 In one thread each source adds a jumbo tuple, then the reader takes all that is ready, and so on. With
 disjoint jumbo tuples the sources take turns, so that each comes out in one run; with interleaved ones

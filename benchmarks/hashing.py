@@ -66,7 +66,7 @@ Batch = tuple[list[Row], "list[Any] | None"]
 
 
 class Version1(dict[Any, int]):
-    """What the stable hash was, for the kinds of keys above: the tasks of keys."""
+    """Version 1 of the stable hash, for the kinds of keys above: the tasks of keys."""
 
     def __missing__(self, key: Any) -> int:
         found = self[key] = int.from_bytes(_digest(key), "little") % TASKS

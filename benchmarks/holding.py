@@ -13,7 +13,7 @@ from framework import BatchBolt, SeekableSpout, Topology, TopologyBuilder, Value
 from framework.operators.sinks import Sink
 
 IMPORTED_NS: Final = time.monotonic_ns()
-"""When this process had come to import user code."""
+"""The time at which this process had come to import user code."""
 AT_ONCE: Final = 100_000
 """Keys that one row of the spout has the bolt enter."""
 PLACES: Final = {"flow": 2, "tally": 1, "arrivals": 3}
@@ -41,7 +41,7 @@ class Flow(SeekableSpout):
             yield [random.Random(self._next).randrange(self._keys), 1, time.monotonic_ns()]
 
     def offset(self) -> int:
-        """How many keys were entered or counted."""
+        """Count the keys that were entered or counted."""
         return self._next
 
     def seek(self, offset: Any) -> None:

@@ -1,7 +1,7 @@
-"""What a topology costs in which nothing happens: seconds of CPU per second, of all its processes.
+"""The cost of a topology in which nothing happens: seconds of CPU per second, of all its processes.
 
 ``spout -> two tasks -> two tasks, by key -> sink`` with a spout that has nothing to say, by the
-pauses to which it has grown used. Looked at from outside, after it has settled; the parent of worker
+pauses to which it has grown used. It is measured from outside, after it has settled; the parent of worker
 processes counts, too.
 
     generator  yields None

@@ -1,8 +1,8 @@
 """Comparisons of a join a second: scans of stored columns in C and in NumPy, and candidates of an index.
 
 The streams are those of the benchmark of ScaleJoin: x of 32-bit ints and y of 32-bit floats, both even from 1
-to 10,000, and pairs match whose values lie no further apart than 10. So many rows are stored of one stream;
-tuples of the other one are matched with them. What is told is CPU time of one thread, best of all rounds; the
+to 10,000. Pairs match whose values lie no further apart than 10. So many rows are stored of one stream;
+tuples of the other one are matched with them. The figures are CPU time of one thread, best of all rounds; the
 matches of all ways are the same, or it ends with an error.
 
     python benchmarks/joins.py [--stored N] [--tuples N] [--rounds N]
@@ -44,7 +44,7 @@ def drawn(count: int, seed: int) -> list[tuple[int, float]]:
 
 
 def measured(search: Search, stored: int, tuples: int, rounds: int) -> dict[str, Any]:
-    """What one way takes, and how many matches it finds."""
+    """Measure one way: its time, and the matches that it finds."""
     sides = StoredRows(), StoredRows()
     for number, values in enumerate(drawn(stored, seed=1)):
         sides[1].add(Stored(number, 0, values))

@@ -3,7 +3,7 @@
 The words of a text are counted one by one by a bolt with a dictionary, by a step that counts batches in a
 dictionary, and by `count_by_key`, whose counts are declared state. Their lengths are added up in a
 dictionary, and by `reduce_by_key`. All run in one inline worker, in turn, several times, in fresh processes.
-What counts are the ratios of the CPU time for each word, least of all rounds.
+The results are the ratios of the CPU time for each word, least of all rounds.
 
     python benchmarks/keyed_steps.py [--rounds N] [--words N]
 """

@@ -1,16 +1,16 @@
-"""How long the death of a worker process holds up what comes out, by the size of the tables that it holds.
+"""The time for which the death of a worker process holds up output, by the size of the tables it holds.
 
 A spout keeps up a steady flow of rows, a bolt counts them in declared state, and a sink in a third process
-notes when each has come. The bolt's worker is killed by SIGKILL, once in each run, as only a process that has
+notes when each has come. The bolt's worker is killed by SIGKILL, once in each run: only a process that has
 filled the tables has all of their pages mapped. The time runs from the kill to the arrival of the first row
-that the spout has emitted behind it, which only the successor can have counted.
+that the spout has emitted after it, which only the successor can have counted.
 
     noticed    the leader has heard of the death, and has set right what it left
     started    the successor is there, with what it imports of the framework; user code comes next
     made       its component is made: user code is imported, memory attached, tasks are there
     initialized
     rows       the component is given rows
-    arrived    what it made of the first one behind the kill has come to the sink
+    arrived    its output for the first one after the kill has come to the sink
 
     python benchmarks/kill_to_output.py [--gigabytes N ...] [--runs N] [--recovery KIND] [-o KEY=VALUE ...]
 """

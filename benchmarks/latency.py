@@ -1,10 +1,9 @@
 """Latency under an open loop: how late tuples arrive at a sink that were emitted on a schedule.
 
-A spout emits 20,000 tuples a second into ``forward -> count by key -> sink``. The time runs from
-when a tuple was scheduled, not from when it was emitted: who is held up cannot hide it by emitting
-later. Each spout is run in one inline worker, and on two process workers that tuples cross between
-once (spout and forward here, count and sink there) or at each of the three hops (the default
-placement).
+A spout emits 20,000 tuples a second into ``forward -> count by key -> sink``. The time runs from when a tuple
+was scheduled, not from when it was emitted: a spout that is held up cannot hide it by emitting later. Each
+spout is run in one inline worker, and on two process workers. Tuples cross between these once (spout and
+forward here, count and sink there) or at each of the three hops (the default placement).
 
     generator  yields None while nothing is due, and is asked again after a pause
     polled     next_tuple returns without an emit, likewise

@@ -3,14 +3,15 @@
 The operators, ``pos_rep`` and ``new_seg``, are those of the paper, and so is the grid: 1, 2, 4 and 6
 injectors, as many instances, and a sink for each instance. Line n comes from injector n mod their number, so
 that the streams interleave as finely as they can. The layers are gates; merge bolts that call the merge of
-the gates; and merge bolts in plain Python (``viper.merge.layer``). A merge bolt stands before each task that
-has several producing tasks.
+the gates; and merge bolts in plain Python (``viper.merge.layer``). A merge bolt is placed before each task
+that has several producing tasks.
 
 Each measurement is a run in processes of its own, as fast as it goes. The layers take turns, round by round,
-in another order each time, and ratios are those of one round. What is told is how many rows were injected a
-second, from the first row at a sink to the last; CPU seconds of all threads of execution per million of these
-rows; and the median time from when an injector had a row until a sink had it, of one row in 512. Before all
-that, every layer's output, with the most injectors and instances, is compared with that of a loop.
+in another order each time, and ratios are those of one round. The first figure is how many rows were injected
+a second, from the first row at a sink to the last. The second is CPU seconds of all threads of execution per
+million of these rows. The third is the median time from when an injector had a row until a sink had it, of
+one row in 512. Before all that, every layer's output, with the most injectors and instances, is compared with
+that of a loop.
 
     python -m benchmarks.layers [--rows N] [--rounds N] [--counts 1,2,4,6] [--operators pos_rep,new_seg]
                                 [--worker process] [--workers 2] [--figure FILE.svg]
@@ -123,13 +124,13 @@ class Watching(Sink):
         self._delays_ns += [now_ns - row[-1] for row in rows if row[-1]]
 
     def result(self) -> tuple[int, int, int, list[int]]:
-        """How many there were, when the first and the last one came, and the delays."""
+        """The number of rows, the times of the first and the last one, and the delays."""
         return self._count, self._first_ns, self._last_ns, self._delays_ns
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What is run."""
+    """The setting of a run."""
 
     operator: str
     layer: str
@@ -166,7 +167,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What one run has told."""
+    """The measurements of one run."""
 
     rows_a_second: float
     cpu_s_a_million: float
@@ -197,7 +198,7 @@ def measured_apart(setting: Setting) -> Measured:
 
 
 def expected(operator: str) -> list[tuple[int, ...]]:
-    """What comes of the rows of the comparison, by a loop."""
+    """Compute the output for the rows of the comparison, by a loop."""
     lines, places = drawn()[:CHECKED], dict[int, tuple[int, int]]()
     found = []
     for line in lines:

@@ -40,7 +40,7 @@ class Cell:
 
     @classmethod
     def parsed(cls, text: str) -> Cell:
-        """What `as_json` has made, of which only the values count."""
+        """Read a line that `as_json` has made, of which only the values count."""
         told = json.loads(text)
         return cls(told["operator"], told["injectors"], told["instances"], told["values"])
 

@@ -1,17 +1,18 @@
 """Linear Road: rows per CPU second beside a plain sequential program, and the peak minute at its own pace.
 
-The input is drawn by ``topologies/linear_road/generator.py`` at the original benchmark's scale; how many rows
-an expressway brings is told first. Both forms of the application are measured, tuple by tuple and on columns.
+The input is drawn by ``topologies/linear_road/generator.py`` at the original benchmark's scale; the program
+prints first how many rows an expressway brings. Both forms of the application are measured, tuple by tuple
+and on columns.
 
-Some seconds of the input at its peak go through both forms and through a plain loop that is written for
-speed (``linear_road_loop.py``), in turn, in fresh processes: CPU time from the first line, which lies in an
-array, to the last answer. What counts is the share that a form has of the plain program's speed, each at its
+Some seconds of the input at its peak go through both forms and through a plain loop that is written for speed
+(``linear_road_loop.py``), in turn, in fresh processes. CPU time counts from the first line, which lies in an
+array, to the last answer. The result is the share that a form has of the plain program's speed, each at its
 best of all rounds.
 
 Then the input begins 30 minutes before its peak. These pass as fast as they can, so that there is the state
 of as many minutes. The peak minute follows at its own pace: the rows of each second come when it begins, and
-all answers are looked at for how late they are, on one core. An answer may be 5 seconds late. That takes
-some ten minutes for each form. More expressways can be tried in turn, until one number is too many.
+the lateness of all answers is measured, on one core. An answer may be 5 seconds late. That takes some ten
+minutes for each form. More expressways can be tried in turn, until one number is too many.
 
     python -m benchmarks.linear_road [--only shares|peak] [--rounds N] [--form tuples batches] [--xways N ...]
 """
@@ -81,9 +82,9 @@ class Paced:
     """
 
     begun_s = begun_cpu_s = 0.0
-    """When these have begun, by the wall clock, and in CPU time."""
+    """The times at which these have begun, by the wall clock, and in CPU time."""
     rows = 0
-    """How many they have brought."""
+    """The number of rows that they have brought."""
 
     def __init__(self, xways: int, warm_s: int, seconds: int) -> None:
         super().__init__()
@@ -93,7 +94,7 @@ class Paced:
         self._lines: Iterator[Lines] = iter(())
 
     def lines(self) -> Iterator[Lines]:
-        """Those that come next."""
+        """Yield the lines that come next."""
         return self._lines
 
     def blocks(self, partition: int, start_us: int | None) -> Iterator[Any]:
@@ -147,7 +148,7 @@ class Latest(Sink):
 
 
 def answered(form: str, cars: Any, given: Sequence[Any], sink: Any, state_gib: float) -> Any:
-    """What the sink has found in a run of a form, in an inline worker."""
+    """Run a form in an inline worker, and return the sink's figures."""
     bring, build = FORMS[form]
     spout = type(cars.__name__, (cars, bring), {})
     topology = build(spout(*given), sink, 1).build("linear-road")
@@ -171,7 +172,7 @@ def spent(kind: str, args: argparse.Namespace) -> Mapping[str, Any]:
 
 
 def peak(form: str, args: argparse.Namespace) -> Mapping[str, Any]:
-    """How the peak of so many expressways has passed, on one core."""
+    """Measure the peak of so many expressways on one core."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     (xways,) = args.xways
@@ -194,7 +195,7 @@ def peak(form: str, args: argparse.Namespace) -> Mapping[str, Any]:
 
 
 def apart(args: argparse.Namespace, *given: str) -> Any:
-    """What this program prints in a process of its own."""
+    """Run this program in a process of its own, and read its output."""
     numbers = ["--warm", str(args.warm), "--seconds", str(args.seconds), "--state-gib", str(args.state_gib)]
     command = [sys.executable, "-m", "benchmarks.linear_road", *given, *numbers]
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
@@ -245,7 +246,7 @@ def of_the_generator(minutes: int) -> Mapping[str, Any]:
 
 
 def arguments() -> argparse.Namespace:
-    """What was asked for."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", choices=("shares", "peak"), help="measure one of both (both)")
     parser.add_argument("--form", nargs="+", choices=FORMS, default=list(FORMS), help="(both)")

@@ -1,7 +1,7 @@
-"""Linear Road as one loop that is written for speed: what a form of the application is measured beside.
+"""Linear Road as one loop that is written for speed, beside which the application's forms are measured.
 
-It answers what the application does. What it knows of a segment is worked out once a minute, and it forgets
-what no answer needs any more. Queries for expenditures are answered without a history, which is not at all.
+It answers what the application does. Its figures of a segment are computed once a minute, and it forgets what
+no answer needs any more. Queries for expenditures are answered without a history, which is not at all.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ FOR_EVER = 2**62
 
 
 class Segment:
-    """What is known of one segment."""
+    """The figures of one segment."""
 
     __slots__ = ("ahead", "count", "minute", "past", "reports", "seen", "speed", "total")
 

@@ -1,4 +1,4 @@
-"""What it costs that a run can be looked at: word count, side by side in one run.
+"""The cost of observing a run: word count, side by side in one run.
 
 The word count of the other benchmarks, each word with its count into a counting sink:
 
@@ -7,9 +7,9 @@ The word count of the other benchmarks, each word with its count into a counting
     no costs  the same, and CPU time by task, turns, and tuples by stream are not counted (inline only)
     viewed    the web view runs beside it, and a page asks it for everything once a second
 
-They are measured in turn, several times, in fresh processes; what counts is the ratio of their medians to
-the first one's. The server of the view needs a processor, too: on a machine with no more processors than the
-run has workers it takes some of theirs. The CPU time of all workers is compared as well.
+They are measured in turn, several times, in fresh processes; the result is the ratio of their medians to the
+first one's. The server of the view needs a processor, too: on a machine with no more processors than the run
+has workers it takes some of theirs. The CPU time of all workers is compared as well.
 
 Costs are counted at each turn, so they cost most where turns are short, as with `--slice 16`.
 

@@ -18,7 +18,7 @@ KEYS = 1000
 class PacedSpout(Spout):
     """Emits tuple n at start + n / rate, or as soon after that as it is asked, but never leaves it out.
 
-    What it emits is the time that was scheduled, so that a delay counts for every tuple that it delays.
+    It emits the time that was scheduled, so that a delay counts for every tuple that it delays.
 
     Args:
         rate: tuples per second.
@@ -43,7 +43,7 @@ class GeneratorSpout(PacedSpout):
     """Yields None while nothing is due, so that it is asked again after a pause."""
 
     def tuples(self) -> Iterator[Row | None]:
-        """What is due by now, and None."""
+        """Yield the tuples that are due by now, and None."""
         for row in self.schedule():
             while time.monotonic_ns() < row[1]:
                 yield None

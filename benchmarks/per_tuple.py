@@ -1,14 +1,14 @@
 """The per-tuple API against plain Python function calls, side by side in one run.
 
-A splitter and a counter that emit every word with its count into a counting sink, over the
-demo's text repeated to six million words, in one inline worker; against the plain loop
+A splitter and a counter emit every word with its count into a counting sink, over the demo's text repeated to
+six million words, in one inline worker. Beside them runs the plain loop
 
     for line in lines:
         for word in split(line):
             sink(count(word))
 
-whose three parts are Python functions. The two are measured in turn, several times, in fresh
-processes; what counts is the ratio of their medians.
+whose three parts are Python functions. The two are measured in turn, several times, in fresh processes; the
+result is the ratio of their medians.
 
     python benchmarks/per_tuple.py [--rounds N] [--words N] [--par N]
 """

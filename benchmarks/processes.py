@@ -1,4 +1,4 @@
-"""What a process and everything that it has started take of the machine, as Linux tells it."""
+"""The resources that a process and everything that it has started take, as Linux reports them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def tree(root: int) -> list[int]:
 
 
 def memory(root: int) -> Memory:
-    """What the processes of a tree take now."""
+    """Measure the memory that the processes of a tree take now."""
     total = shared = 0
     for pid in tree(root):
         for line in _lines(PROC / str(pid) / "smaps_rollup"):

@@ -1,15 +1,15 @@
-"""What a change of parallelism costs: how soon it takes hold, and how late tuples on a schedule get.
+"""The cost of a change of parallelism: how soon it takes hold, and how late tuples on a schedule get.
 
 A spout has a bolt remember a text of each key, and then emits tuples of these keys on a schedule. Meanwhile
-the bolt has two tasks and three in turn, on two processes or threads. Told are the times from a command to
-the first tuple that a new owner of its key processes, and how late tuples come to the sink, counted from when
-they were scheduled, beside the same run without any changes.
+the bolt has two tasks and three in turn, on two processes or threads. The figures are the times from a
+command to the first tuple that a new owner of its key processes, and how late tuples come to the sink.
+Lateness counts from when they were scheduled, and stands beside that of the same run without any changes.
 
 The first rate is half of the highest, which a run without a schedule has shown; the second is 20,000.
 
 With `--backlog` there is no schedule, and the bolt is busy for 20 microseconds with each tuple, so that
 channels of so many tuples are full; *late* is then how long a tuple takes to the sink. It is measured with
-state, which is handed over at one place of the input, and without, where producers route by the new number
+state, which is handed over at one position of the input, and without. Then producers route by the new number
 as soon as they hear of it.
 
     python benchmarks/reconfiguring.py [--keys N] [--bytes N] [--changes N] [--every S] [--place PLACE ...]
@@ -55,7 +55,7 @@ AFTER_S = 2.0
 LOOKED_AT = 64
 """Tuples between two looks whether there have been enough."""
 BUSY_NS = 20_000
-"""How long the bolt is busy with each tuple where channels are to be full."""
+"""The time for which the bolt is busy with each tuple if channels are to be full."""
 WIDTHS = (-9, 9, 8, 9, 9, 9, 9, 9, 9)
 
 
@@ -81,7 +81,7 @@ class Keys(Spout):
         self._enough = Path(enough)
 
     def tuples(self) -> Iterator[tuple[int, int] | None]:
-        """What is due by now, and None."""
+        """Yield the keys that are due by now, and None."""
         for key in range(self._keys):
             yield key, 0
         self._filled.touch()

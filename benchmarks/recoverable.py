@@ -28,7 +28,7 @@ class Offset(SeekableSpout):
     emitted = 0
 
     def offset(self) -> int:
-        """How many were emitted."""
+        """Return the number that was emitted, which is its offset."""
         return self.emitted
 
     def seek(self, offset: Any) -> None:

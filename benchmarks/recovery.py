@@ -1,8 +1,8 @@
-"""What exact recovery costs: a word count with `viper.recovery` exact and best in turn.
+"""The cost of exact recovery: a word count with `viper.recovery` exact and best in turn.
 
 The spout says where it is, the splitter is stateless, the counter's counts are declared state, and the sink
-takes rows. Nothing is killed: the table has the least time and the median of so many runs on one and on two
-processes, in nanoseconds a word, and what exact takes of best.
+takes rows. Nothing is killed. The table has the least time and the median of so many runs on one and on two
+processes, in nanoseconds a word, and the ratio of exact to best.
 
     python benchmarks/recovery.py [--lines N] [--runs N]
 """
@@ -45,7 +45,7 @@ class Lines(SeekableSpout):
             yield [line]
 
     def offset(self) -> int:
-        """How many lines were emitted."""
+        """Return the number of lines that were emitted, which is its offset."""
         return self._next
 
     def seek(self, offset: Any) -> None:

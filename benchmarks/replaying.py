@@ -32,7 +32,7 @@ ENCODINGS = {
     "share": "PLAIN",
     "id": "DELTA_BYTE_ARRAY",
 }
-"""Those that Spark chooses in pages of the second version."""
+"""The encodings that Spark chooses in pages of the second version."""
 FIRST_US = 1_356_998_400_000_000
 ACTIVATED = "activated_ns"
 

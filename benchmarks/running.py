@@ -29,7 +29,7 @@ def run_with(topology: Topology, options: dict[str, Any], **arguments: Any) -> R
 
 
 def output_of(script: str, *arguments: object) -> Any:
-    """What a script prints as JSON, run in a process of its own, where nothing is warm from another run.
+    """Run a script in a process of its own, where nothing is warm from another run, and read its JSON.
 
     Args:
         script: the file.
@@ -40,7 +40,7 @@ def output_of(script: str, *arguments: object) -> Any:
 
 
 def printed_by(module: str, *arguments: str) -> Any:
-    """What a module of the benchmarks prints as JSON, run in a process of its own.
+    """Run a module of the benchmarks in a process of its own, and read the JSON that it prints.
 
     Args:
         module: its name, as of ``python -m``.
@@ -56,10 +56,10 @@ def printed_by(module: str, *arguments: str) -> Any:
 def in_turn(
     names: Iterable[str], forms: Iterable[str], rounds: int, measure: Callable[[str, str], Measured]
 ) -> dict[tuple[str, str], list[Measured]]:
-    """What is measured of each name in each form, all of them in turn, round after round.
+    """Measure each name in each form, all of them in turn, round after round.
 
     Args:
-        names: of what is measured.
+        names: of the programs that are measured.
         forms: in which each of them is.
         rounds: how often.
         measure: measures a name in a form once.

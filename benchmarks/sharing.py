@@ -1,9 +1,9 @@
-"""What it costs to bring tuples to operators that derive several keys of each, by mode of input.
+"""The cost of bringing tuples to operators that derive several keys of each, by mode of input.
 
 The operators are those of STRETCH: paircount with its distances L, M and H, and Operator 15, which has a key
-for each instance; and one with two keys a tuple, of which most instances own none. Windows put out nothing,
-so what is told is the input, and updates of state. The spout runs in one worker process, all instances in
-another, each as a task of its own. CPU time is that of all executors together.
+for each instance. Another one has two keys a tuple, of which most instances own none. Windows put out
+nothing, so the figures are those of the input, and of updates of state. The spout runs in one worker process,
+all instances in another, each as a task of its own. CPU time is that of all executors together.
 
     python benchmarks/sharing.py [--rows N] [--instances 1,2,4,8] [--rounds N] [--operators L,M,H,15,two]
 """

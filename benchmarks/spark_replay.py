@@ -95,7 +95,7 @@ KINDS: dict[str, Callable[[Paths], Measured]] = {
     "toArrow": lambda paths: spark(paths.one, lambda rows: int(rows.toArrow().num_rows)),
 }
 SLOW = "toLocalIterator"
-"""What the others are compared with."""
+"""The way that the others are compared with."""
 
 
 def speed(folder: Path, rows: int, rounds: int, kinds: list[str]) -> None:
@@ -175,7 +175,7 @@ def pace(folder: Path, seconds: int) -> None:
 
 
 def lateness(path: str, options: dict[str, Any]) -> list[float]:
-    """How many microseconds after its time each row arrived."""
+    """Compute the microseconds after its time at which each row arrived."""
     from replaying import ACTIVATED, FIRST_US, paced
     from running import run_with
 
@@ -185,7 +185,7 @@ def lateness(path: str, options: dict[str, Any]) -> list[float]:
 
 
 def fresh(*arguments: str) -> str:
-    """What this program prints with such arguments, in a process of its own."""
+    """Run this program with such arguments in a process of its own, and read its output."""
     command = [sys.executable, __file__, *arguments]
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 

@@ -1,4 +1,4 @@
-"""What tracking costs: word count with and without ids, side by side in one run.
+"""The cost of tracking: word count with and without ids, side by side in one run.
 
 The word count of the other benchmarks, each word with its count into a counting sink, from a spout that
 emits its lines one by one:
@@ -8,8 +8,8 @@ emits its lines one by one:
     at emit    with ids, but nothing is tracked (topology.acker.executors: 0)
     reliable   with ids, from a ReliableSpout, which keeps what it has emitted until it is acked
 
-They are measured in turn, several times, in fresh processes; what counts is the ratio of their medians to
-the first one's. The CPU time of all workers is compared, too, as it suffers less from other load.
+They are measured in turn, several times, in fresh processes; the result is the ratio of their medians to the
+first one's. The CPU time of all workers is compared, too, as it suffers less from other load.
 
     python benchmarks/tracking.py [--rounds N] [--words N] [--workers N]
 """

@@ -1,9 +1,9 @@
 """Declared, typed state against a dictionary attribute in the per-tuple word count, side by side in one run.
 
 The bolts count words and emit each with its count. One has its counts in a dict, the others in a
-`ValueState("int64")`, which looks each word up in shared memory, notes the old count, and is committed behind
-each slice; one of these by `value`, one by `add`. All are run in turn, several times, each in a process of
-its own, in one inline worker. What counts are the ratios of their medians to that of the dict.
+`ValueState("int64")`, one of these by `value`, one by `add`. Such state looks each word up in shared memory,
+notes the old count, and is committed after each slice. All are run in turn, several times, each in a process
+of its own, in one inline worker. The results are the ratios of their medians to that of the dict.
 
     python benchmarks/typed_state.py [--rounds N] [--words N] [--par N]
 """

@@ -1,12 +1,12 @@
 """Windows by key: words counted in windows beside Bytewax, and how the cost of a word grows with the overlap.
 
 The words of a stream come at even distances in event time. They are counted in windows of 60 seconds, which
-tumble or slide by 10, as columns and as rows. What is told is CPU time of one process per word in
+tumble or slide by 10, as columns and as rows. The figures are CPU time of one process per word in
 nanoseconds, from the first word to the last window. All windows are checked against a plain loop, also those
 of the peer.
 
 Then windows slide by so many times less than their size. Each window of each key that has a word is an
-output, so with more of them per word there is more to do: outputs are told beside the words.
+output, so with more of them per word there is more to do: outputs are printed beside the words.
 
 At last they are counted in days, without a zone and with one, which has the same days.
 
@@ -125,7 +125,7 @@ class Windows(Sink):
         self._digest += sum([digest(word, start, count) for word, start, _, count in rows])
 
     def result(self) -> Any:
-        """How many windows there were, their digest, and when the last one came."""
+        """The number of windows, and their digest."""
         return self._count, self._digest
 
 

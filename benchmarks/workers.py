@@ -1,8 +1,8 @@
 """Word count on two process workers against one inline worker, the same plan, side by side in one run.
 
-Two splitters and two counters over the demo's text, repeated; the counters' output goes nowhere
-(with --sink into one counting sink). On two workers half of the words cross between processes. What
-counts is the ratio of the medians, for each size of jumbo tuples.
+Two splitters and two counters over the demo's text, repeated; the counters' output goes nowhere (with --sink
+into one counting sink). On two workers half of the words cross between processes. The result is the ratio of
+the medians, for each size of jumbo tuples.
 
     python benchmarks/workers.py [--rounds N] [--words N] [--jumbo N ...] [--sink] [--kind process]
 """

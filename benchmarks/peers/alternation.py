@@ -31,7 +31,7 @@ class Measured:
     trouble: str = ""
     """Why there are no runs, or why they do not count."""
     version: str = ""
-    """Which version of a peer it was."""
+    """The version of a peer."""
 
     @property
     def is_peer(self) -> bool:
@@ -98,14 +98,14 @@ def measure(
 
 
 def check(entry: Entry, environments: Path) -> str:
-    """What is wrong with an entry, by one run on a small input whose every output is inspected.
+    """Check an entry, by one run on a small input whose every output is inspected.
 
     Args:
         entry: the entry.
         environments: the folder of the peers' environments.
 
     Returns:
-        Why it cannot be measured; empty if it can.
+        The reason why it cannot be measured; empty if it can.
     """
     if interpreter(entry.program, environments) is None:
         return "not installed: skipped"
@@ -118,11 +118,11 @@ def check(entry: Entry, environments: Path) -> str:
 
 
 def verdict(entry: Entry, outcome: Outcome, right: Expected) -> str:
-    """What is wrong with what came of a run; empty if nothing is.
+    """Describe what is wrong with the outcome of a run; empty if nothing is.
 
     Args:
         entry: what was run.
-        outcome: what came of it.
+        outcome: the run's outcome.
         right: what had to come of it, with digests if the rows were inspected, and not only counted.
     """
     if entry.is_collapsing:

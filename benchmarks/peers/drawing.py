@@ -14,7 +14,7 @@ def text(x: float, y: float, content: str, *, anchor: str = "start", size: int =
 
 
 class Scale:
-    """Where numbers stand on an axis.
+    """The scale that maps numbers to an axis.
 
     Args:
         low: the least number.

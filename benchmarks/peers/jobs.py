@@ -1,9 +1,9 @@
-"""What a program of the comparison is told, and what it says of its run.
+"""The job of a program in the comparison, and its report of its run.
 
-A program runs in a process of its own, maybe in several and in a peer's own environment. It is told its
-job through the environment, and writes marks into the job's folder: when its first row left the source, and
-when its last sink had ended. Times are monotonic, and so the same for all processes of a machine. The module
-uses the standard library only.
+A program runs in a process of its own, maybe in several and in a peer's own environment. It reads its job
+from the environment, and writes marks into the job's folder: when its first row left the source, and when its
+last sink had ended. Times are monotonic, and so the same for all processes of a machine. The module uses the
+standard library only.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class Job:
     size: int
     """Rows of input."""
     folder: str
-    """Where marks and delays are written; a job's own."""
+    """The folder to which marks and delays are written; a job's own."""
     exact: bool = False
     """True if the sink computes a digest of what it receives, instead of counting it only."""
     options: Mapping[str, Any] | None = None
-    """What the program has beside that, as plain values of JSON."""
+    """The program's options beside that, as plain values of JSON."""
 
     @property
     def task(self) -> Workload:
@@ -73,7 +73,7 @@ class Job:
                 tally.delays_ns.tofile(file)
 
     def tally(self) -> Tally:
-        """What the job's sink counts with."""
+        """Make the tally by which the job's sink counts."""
         return (DelayTally if self.workload == "latency" else Tally)(self)
 
     def _mark(self, mark: Mapping[str, Any]) -> None:
@@ -83,7 +83,7 @@ class Job:
 
 
 class Tally:
-    """What a sink has received."""
+    """The rows that a sink has received."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
@@ -134,7 +134,7 @@ class DelayTally(Tally):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the marks of a run say."""
+    """The figures that the marks of a run give."""
 
     seconds: float
     """From the first row at the source to the end of the last sink."""

@@ -1,7 +1,7 @@
-"""Which systems run which workloads in which ways.
+"""The systems, the workloads that each runs, and the ways in which it does.
 
 A further variant of ours takes a line in the lists below, ``ours("columns", "filter")``, beside its topology
-in `benchmarks.peers.programs.ours`. Where it is so fast that its run would be over at once, a ``share`` above
+in `benchmarks.peers.programs.ours`. If it is so fast that its run would be over at once, a ``share`` above
 one gives it more of the same input.
 """
 
@@ -30,11 +30,11 @@ class Entry:
     """For people, where the system has several."""
     options: Mapping[str, Any] = field(default_factory=dict)
     share: float = 1.0
-    """How much of the workload's rows it is given: less where it is slow, more where it is fast."""
+    """The share of the workload's rows that it gets: less if it is slow, more if it is fast."""
     is_collapsing: bool = False
     """True if it replaces rows by newer ones of their key, so that only the newest can be compared."""
     x: int | None = None
-    """Where it stands on the axis of a growth."""
+    """Its position on the axis of a growth."""
 
     @property
     def task(self) -> Workload:
@@ -65,7 +65,7 @@ class Experiment:
     title: str
     entries: Sequence[Entry]
     axis: str = ""
-    """What grows, if something does."""
+    """The quantity that grows, if one does."""
 
     @property
     def is_latency(self) -> bool:
@@ -92,7 +92,7 @@ PLANS: Mapping[str, tuple[Mapping[str, int], Mapping[str, Any]]] = {
     "split 2, count 1": ({"split": 2}, {"source": 1, "split": [1, 2], "count": 2, "sink": 2}),
     "split 1, count 2": ({"count": 2}, {"source": 1, "split": 1, "count": [1, 2], "sink": 2}),
 }
-"""How word count may be placed on two workers: the parallelism of each bolt, and the workers of its tasks."""
+"""The placements of word count on two workers: the parallelism of each bolt, and its tasks' workers."""
 
 
 def ours(variant: str, workload: str, setting: str = "", *, par: int = 1, **rest: Any) -> Entry:

@@ -108,7 +108,7 @@ def by_series(measured: Sequence[Measured]) -> dict[str, dict[int, float]]:
 
 
 def _notes(measured: Sequence[Measured]) -> Iterator[str]:
-    """What is to be known about the figures."""
+    """Yield the notes that readers of the figures need."""
     rounds = max((len(one.runs) for one in measured), default=0)
     yield f"Medians of {rounds} rounds." if rounds > 1 else "One round."
     versions = {one.entry.program: f"{one.entry.product} {one.version}" for one in measured if one.version}

@@ -35,7 +35,7 @@ class Workload(ABC):
     title: str
     """For people: what a system does with each row."""
     unit: str
-    """What is counted per second, in the plural."""
+    """The unit that is counted per second, in the plural."""
     fields: Sequence[str]
     """Names of the values of an input row."""
     size: int
@@ -57,15 +57,15 @@ class Workload(ABC):
         return list(islice(cycle(self.base), part, size, parts))
 
     def key(self, output: Row) -> Any:
-        """Which outputs replace each other for a system that only keeps what is newest; here none."""
+        """Identify outputs that replace each other for a system that only keeps the newest; here none do."""
         return output
 
     def units(self, size: int) -> int:
-        """What so many rows of input count for."""
+        """Count the units in so many rows of input."""
         return size
 
     def count(self, size: int) -> int:
-        """How many rows have to reach the sink of so many rows of input."""
+        """Count the rows that have to reach the sink of so many rows of input."""
         return sum(1 for _ in self.outputs(self.rows(size)))
 
 
@@ -128,11 +128,11 @@ class Filter(Workload):
         return rows
 
     def outputs(self, rows: Iterable[Row]) -> Iterator[Row]:
-        """What is kept."""
+        """Yield the rows that are kept."""
         return (row for row in rows if row[-1] >= KEPT_FROM)
 
     def count(self, size: int) -> int:
-        """Those of each pass over the base, so that inputs for columns may be long."""
+        """Count the rows of each pass over the base, so that inputs for columns may be long."""
         passes, rest = divmod(size, len(self.base))
         kept: list[bool] = [row[-1] >= KEPT_FROM for row in self.base]
         return passes * sum(kept) + sum(kept[:rest])
@@ -208,10 +208,10 @@ class Paced(Workload):
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a right run shows."""
+    """The figures of a right run."""
 
     units: int
-    """What is counted for the rate."""
+    """The number that the rate is made of."""
     rows: int
     """Rows at the sink."""
     digest: int | None = None
@@ -221,7 +221,7 @@ class Expected:
 
 
 def expected(workload: Workload, size: int, *, exact: bool) -> Expected:
-    """What comes of so many rows by the definition of a workload.
+    """Compute the output for so many rows by the definition of a workload.
 
     Args:
         workload: the workload.

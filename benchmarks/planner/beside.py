@@ -2,12 +2,13 @@
 
 The others are the plan that a run has without options, the one that ``--workers`` deals out, one task of
 each component inline, the plans of other planners, and random ones. All are run in turn, round after round,
-each run in processes of its own, and are counted behind their warm-up and before they are drained. The
+each run in processes of its own, and are counted after their warm-up and before they are drained. The
 profile is made of such runs, too, unless one is given.
 
-Told are the median rate of each plan's rounds in tuples of spouts a second, the interval that has the mean
-with 95 %, and the rate that the profile predicts; which plans are faster than the one that was found, so that
-their intervals are disjoint; and how many times as fast as the default that one is, round by round.
+The program prints the median rate of each plan's rounds in tuples of spouts a second, the interval that has
+the mean with 95 %, and the rate that the profile predicts. Then it lists the plans that are faster than the
+one that was found, so that their intervals are disjoint. At last it prints how many times as fast as the
+default that one is, round by round.
 
 With ``--again N`` only the N plans that were the fastest in the first round are run again, beside the one
 that was found, the default and that of ``--workers``; so the time goes to those that may be the faster ones.
@@ -53,7 +54,7 @@ class Measured:
 
     @property
     def interval(self) -> Interval | None:
-        """Where the mean is; None after a single round."""
+        """The interval of the mean; None after a single round."""
         return interval(self.rates)
 
     def has_name(self, name: str) -> bool:
@@ -117,7 +118,7 @@ def faster(measured: Sequence[Measured]) -> list[Measured]:
 
 
 def to_default(measured: Sequence[Measured]) -> Ratio:
-    """How many times as fast as the default the plan is that was found."""
+    """Compute how many times as fast as the default the plan is that was found."""
     (default,) = (one for one in measured if one.has_name(DEFAULT))
     return ratio(measured[0].rates, default.rates)
 

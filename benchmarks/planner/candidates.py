@@ -29,7 +29,7 @@ _TRIES = 200
 
 @dataclass(frozen=True)
 class Target:
-    """What is planned.
+    """The topology that is planned, with its options and workers.
 
     Args:
         topology: it.
@@ -50,7 +50,7 @@ class Target:
 
     @cached_property
     def shape(self) -> Shape:
-        """What the model has to know of it."""
+        """The shape of it that the model needs."""
         return shape_of(self.plan(), self.workers)
 
     @cached_property
@@ -59,7 +59,7 @@ class Target:
         return fixed_tasks(self.plan())
 
     def problem(self, profile: Profile) -> Problem:
-        """What planners are given."""
+        """Make the problem that planners solve."""
         return Problem(self.shape, profile, machine_of(self.workers), self.fixed)
 
     def predicted(self, profile: Profile, plan: Deployment) -> float:
@@ -71,11 +71,11 @@ class Target:
 def candidates(target: Target, profile: Profile, optimizer: str, count: int, seed: int) -> list[Candidate]:
     """The plan that is found, first; those that one has without it; those of other planners; random ones.
 
-    Those that are the same but for the names of workers are one, with all of their names.
+    Plans that are the same but for the names of workers are one, with all of their names.
 
     Args:
-        target: what is planned.
-        profile: what planners know.
+        target: the topology that is planned.
+        profile: the profile that planners use.
         optimizer: the one that finds, by name.
         count: random plans, if there are as many that differ.
         seed: of these.
@@ -126,7 +126,7 @@ def _merged(several: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _key(plan: Deployment) -> object:
-    """What is the same for plans that differ by the names of workers only."""
+    """Make the key that is the same for plans that differ by the names of workers only."""
     used = plan.places_used()
     return min(
         tuple(

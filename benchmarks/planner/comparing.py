@@ -29,9 +29,9 @@ class Point:
     random: float
     """The best of all random plans."""
     without_fetches: float
-    """What the plan of RLAS would reach if fetches took no time."""
+    """The rate that the plan of RLAS would reach if fetches took no time."""
     bound: float
-    """What no plan exceeds."""
+    """The rate that no plan exceeds."""
     rlas_s: float
     counts_s: float
 

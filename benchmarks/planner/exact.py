@@ -66,7 +66,7 @@ def drawn(seed: int) -> Problem:
 
 
 def outcomes(seed: int, nodes: int) -> dict[str, Outcome]:
-    """What each planner comes to on one problem, by its name in the table.
+    """Compute the outcome of each planner on one problem, by its name in the table.
 
     Args:
         seed: of the problem.

@@ -1,4 +1,4 @@
-"""What planners see that take a tuple to cost the same wherever it comes from, as the paper's variants do."""
+"""The costs for planners if a tuple costs the same wherever it comes from, as in the paper's variants."""
 
 from __future__ import annotations
 

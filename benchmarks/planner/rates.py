@@ -10,12 +10,12 @@ from dataclasses import dataclass
 _T = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145)
 """Student's t at 97.5 %, by degrees of freedom from 1 on."""
 _T_BEYOND = 2.131
-"""Where there are more, it is this at most."""
+"""The limit of it for more rounds."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """Where the mean is, with 95 %, if rounds are independent and distributed normally."""
+    """The interval of the mean, with 95 %, if rounds are independent and distributed normally."""
 
     low: float
     high: float
@@ -42,7 +42,7 @@ def interval(values: Sequence[float]) -> Interval | None:
 
 @dataclass(frozen=True)
 class Ratio:
-    """How many times as fast one is as another."""
+    """The ratio of two speeds."""
 
     mean: float
     """The geometric one of all rounds."""
@@ -50,7 +50,7 @@ class Ratio:
 
 
 def ratio(values: Sequence[float], to: Sequence[float]) -> Ratio:
-    """How many times as fast one is, round by round, so that what a round has slowed does not count.
+    """Divide the rates of two, round by round, so that a slow round does not count.
 
     Args:
         values: its rates.

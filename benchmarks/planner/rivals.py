@@ -19,7 +19,7 @@ from framework.optimizer.costs import Deployment
 from framework.optimizer.search import Problem, Rlas
 
 RATIOS = (1, 3, 5, 10, 15)
-"""Those of the paper's table 7."""
+"""The ratios of the paper's table 7."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

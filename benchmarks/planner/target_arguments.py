@@ -1,4 +1,4 @@
-"""What programs that measure plans of a target are told about it."""
+"""The arguments of programs that measure plans of a target."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Applications whose input does not end while they are measured, as targets of ``viper run``.
 
 Each function is an application of ``topologies/``, tuple by tuple or, with ``_columns`` behind its name, on
-columns; components are named as there. What their sinks get is counted.
+columns; components are named as there. Their sinks count the tuples that they get.
 
     viper profile benchmarks/planner/targets.py:linear_road --seconds 3
 """
@@ -26,7 +26,7 @@ ROAD_S = 1_000_000
 """Seconds of Linear Road, likewise."""
 XWAYS = 4
 """Expressways. With more of them fewer seconds of traffic pass while a run is measured, in which most
-vehicles would report for the first time; with fewer, drawing a second takes longer for each line."""
+vehicles would report for the first time. With fewer, drawing a second takes longer for each line."""
 INJECTORS = 2
 
 

@@ -1,14 +1,14 @@
-"""How well a profile predicts plans that it was not fitted to.
+"""The accuracy of a profile's predictions for plans that it was not fitted to.
 
 A profile is fitted to some plans, as ``viper profile`` does. Then others are run, all of them in turn, and
 the medians of their runs are compared with the predictions: processor time for each tuple of a spout at the
-busiest worker, and tuples a second. The same is told of a profile without a term for runs. At last the
+busiest worker, and tuples a second. The same is printed of a profile without a term for runs. At last the
 lengths of runs are compared, which the model derives from groupings and numbers of tasks alone.
 
 Tuples a second are those of whole runs, their start included. With ``--warm-up S`` all runs, also those that
-the profile is fitted to, are counted behind their first S seconds, for ``--seconds``, and their input has to
+the profile is fitted to, are counted after their first S seconds, for ``--seconds``, and their input has to
 last as long. Rates can only be compared on a machine that does nothing else. So the load of the machine is
-printed too: where it is above the number of cores, that comparison means nothing.
+printed too: if it is above the number of cores, that comparison means nothing.
 
 With ``--alone`` each component is run alone first. Then profiles that are fitted to the first plan, to two,
 to four and to all of them are compared, with that as their first guess and without it.
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _alone(target: Target, given: argparse.Namespace) -> Alone:
-    """What measures the components of a target one by one."""
+    """Make the measurement of a target's components one by one."""
     options = {**target.options, **OF_PARTS}
     part = [text for key, value in options.items() for text in ("-o", f"{key}={json.dumps(value)}")]
     whole = Profiler(command_of(given), given.seconds, given.workers)

@@ -1,7 +1,7 @@
-"""Runs of plans that are measured between two moments, behind their warm-up and before they are drained.
+"""Runs of plans that are measured between two moments, after their warm-up and before they are drained.
 
-A run is looked at from outside, twice, by the folder that ``viper scale`` and ``viper stop`` find it by. What
-its tasks have counted in between makes a sample, as the whole run makes one for `Profiler`. So neither the
+A run is observed from outside, twice, through the folder by which ``viper scale`` and ``viper stop`` find it.
+The counts of its tasks in between make a sample, as the whole run makes one for `Profiler`. So neither the
 start of processes and the imports of the first tuples count, nor the end, at which some workers have nothing
 left to do.
 
@@ -106,7 +106,7 @@ def arguments_of(plan: Deployment, workers: int) -> list[str]:
 
 @dataclass(frozen=True)
 class Moment:
-    """What a run had counted at a moment.
+    """The counts of a run at a moment.
 
     Args:
         at_s: monotonic time, in seconds.
@@ -118,14 +118,14 @@ class Moment:
 
 
 def between(before: Moment, after: Moment) -> Sample:
-    """What was counted between two moments of a run.
+    """Make a sample of the counts between two moments of a run.
 
-    Channels tell what they count at once, but worker processes tell ten times a second how far their tasks
-    are, and less often where no tuples move. So what these tell is taken as a rate, by the moments that it
-    is of.
+    Channels report their counts at once, but worker processes report ten times a second how far their tasks
+    are, and less often if no tuples move. So their counts are taken as a rate, by the moments that these are
+    of.
 
     Raises:
-        TooLittle: the spouts have brought nothing meanwhile, or one of them has told nothing.
+        TooLittle: the spouts have brought nothing meanwhile, or one of them has reported nothing.
     """
     seconds = after.at_s - before.at_s
     told = [{one["number"]: one["at_s"] for one in at.statistics["executors"]} for at in (before, after)]
@@ -176,7 +176,7 @@ class Run:
     _activated_s: float = field(default=0.0, init=False)
 
     def activated_s(self) -> float:
-        """When its spouts were activated, in monotonic seconds; waits until they are.
+        """Find when its spouts were activated, in monotonic seconds; waits until they are.
 
         Raises:
             RunFailed: it has ended, or does not begin.
@@ -192,7 +192,7 @@ class Run:
         raise RunFailed(f"a run has not begun within {START_S:.0f} s")
 
     def looked_at(self, at_s: float) -> Moment:
-        """What it has counted at a moment, which may be over.
+        """Read its counts at a moment, which may be over.
 
         Args:
             at_s: monotonic time, in seconds.

@@ -40,10 +40,10 @@ FORMS: Mapping[str, tuple[bool, int, Mapping[str, Any]]] = {
     "batches": (True, 1, {"viper.worker": "inline", **_OF_BATCHES}),
     "batches-apart": (True, 2, {"viper.worker": "process", "topology.workers": 2, **_OF_BATCHES}),
 }
-"""Whether they are batches, the tasks of each bolt, and the workers."""
+"""The forms: true for batches, the tasks of each bolt, and the workers."""
 BOLTS = ("grep", "sum", "parser", "deposit", "transfer", "ledger", "auth", "trade", "speed", "count", "toll")
 ACCEPTED: Mapping[str, int] = {"streaming_ledger": 1, "online_bidding": 2}
-"""Where an answer says whether its transaction was done."""
+"""The index in an answer of the field that says whether its transaction was done."""
 
 
 class Counts(Sink):
@@ -63,8 +63,8 @@ class Counts(Sink):
         self._refused += refused
 
     def result(self) -> Mapping[str, Any]:
-        """All of it. The rate is that between the first answers and the last: what comes before is the start
-        of a run, with imports of pyarrow and Pandas that take as long as half a million events."""
+        """All of it. The rate is that between the first answers and the last. The time before is the start of
+        a run, with imports of pyarrow and Pandas that take as long as half a million events."""
         took_s = self._ended_s - self._began_s
         rate = (self._answers - self._first) / took_s if took_s else 0.0
         return {"answers": self._answers, "refused": self._refused, "answers_per_s": rate}
@@ -134,7 +134,7 @@ def built(name: str, batches: bool, tasks: int, args: argparse.Namespace) -> Top
 
 
 def once(name: str, form: str, args: argparse.Namespace) -> Mapping[str, Any]:
-    """What came of a run in this process."""
+    """Measure a run in this process."""
     batches, tasks, given = FORMS[form]
     options = dict(given)
     if args.gather is not None:
@@ -146,7 +146,7 @@ def once(name: str, form: str, args: argparse.Namespace) -> Mapping[str, Any]:
 
 
 def apart(name: str, form: str, args: argparse.Namespace) -> Mapping[str, Any]:
-    """What came of a run in a process of its own."""
+    """Measure a run in a process of its own."""
     given = ["--events", str(args.events), "--parameters", json.dumps(args.parameters)]
     if args.gather is not None:
         given += ["--gather", str(args.gather)]
@@ -179,7 +179,7 @@ def measured(args: argparse.Namespace) -> Iterator[Mapping[str, Any]]:
 
 
 def arguments() -> argparse.Namespace:
-    """What was asked for."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", nargs="+", choices=SPOUTS, default=list(SPOUTS), help="applications (all)")
     parser.add_argument("--form", nargs="+", choices=FORMS, default=list(FORMS), help="(all)")

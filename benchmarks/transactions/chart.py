@@ -25,7 +25,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What is told of one thing, such as an evaluator; None where there is nothing to tell."""
+    """The marks of one thing, such as an evaluator; None for a mark without a value."""
 
     name: str
     marks: Sequence[Mark | None]
@@ -39,7 +39,7 @@ class Plot:
 
     title: str
     across: str
-    """What the parameter is."""
+    """The parameter."""
     values: Sequence[str]
     lines: Sequence[Line]
 

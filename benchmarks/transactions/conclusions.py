@@ -1,4 +1,4 @@
-"""What follows from a grid: where the default loses, and when evaluating on several cores would pay."""
+"""The conclusions from a grid: where the default loses, and when evaluating on several cores would pay."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CORES = 40
 OF_OPERATIONS = "chains"
 """The evaluator whose units are operations; those of the others are whole transactions."""
 BY_PARTITIONS = ("partition locks", "partitions apart")
-"""Those that run one transaction at once in each partition."""
+"""The evaluators that run one transaction at once in each partition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +27,12 @@ class Loss:
 
     @property
     def times(self) -> float:
-        """How many times as fast it was, by medians."""
+        """The ratio of its speed to the default's, by medians."""
         return self.faster.rate / self.default.rate
 
 
 def losses(grid: Grid) -> list[Loss]:
-    """Where the default is slower than another one beyond the ranges of both; of several the fastest one."""
+    """List the points where the default is slower than another beyond both ranges; of several the fastest."""
     found = []
     for measured in grid.points.values():
         default = measured.default
@@ -45,7 +45,7 @@ def losses(grid: Grid) -> list[Loss]:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """How many cores an evaluator needs to be as fast as the serial one on one, if all are busy."""
+    """The number of cores that an evaluator needs to be as fast as the serial one on one, if all are busy."""
 
     application: str
     evaluator: str
@@ -55,7 +55,7 @@ class Need:
     highest: float
     """The range of that, over the rounds."""
     bound: float
-    """How many it can keep busy at most, as others have to wait for each other."""
+    """The number of cores that it can keep busy at most, as others have to wait for each other."""
 
     @property
     def cores(self) -> int | None:
@@ -65,7 +65,7 @@ class Need:
 
     @property
     def gain(self) -> float:
-        """How many times as fast as the serial one it is on 40 cores, at most."""
+        """The ratio of its speed on 40 cores, at most, to that of the serial one."""
         return min(CORES, self.bound) / self.ratio
 
 
@@ -88,7 +88,7 @@ def _need(measured: Measured, cell: Cell) -> Need:
 
 
 def bound_of(paths: Paths, evaluator: str) -> float:
-    """How many cores an evaluator can keep busy at most."""
+    """Compute how many cores an evaluator can keep busy at most."""
     if evaluator == OF_OPERATIONS:
         return paths.of_operations
     return min(paths.of_transactions, PARTITIONS if evaluator in BY_PARTITIONS else math.inf)
@@ -102,7 +102,7 @@ class Gain:
     cost: float | None
     """Nanoseconds more for an operation, the least of those tried from which on it is; None: none."""
     batch_us: float
-    """How long the serial one takes for a batch there; with None, for the dearest one that was tried."""
+    """The time of the serial one for a batch there; with None, for the dearest one that was tried."""
     faster: Cell | None
 
 

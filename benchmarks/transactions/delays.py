@@ -1,4 +1,4 @@
-"""How long events take to their callbacks: what `latency.py` has measured, as a file, table and figure."""
+"""The time of events to their callbacks, as `latency.py` has measured it: a file, a table and a figure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from benchmarks.transactions.points import APPLICATIONS
 
 PERCENTILES = {"p50": 0.5, "p99": 0.99, "p99.9": 0.999}
 AIMS_MS = {"inline": 2.0, "two processes": 5.0}
-"""What the 99th percentile should be below, by place."""
+"""The limits below which the 99th percentile should be, by place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Delays:
     application: str
     place: str
     way: str
-    """When transactions are evaluated."""
+    """The way that decides when transactions are evaluated."""
     highest: float
     """Events a second without a schedule."""
     rate: float
@@ -50,7 +50,7 @@ def save(path: Path, found: Sequence[Delays]) -> None:
 
 
 def load(path: Path) -> list[Delays]:
-    """What a file has that `save` has written."""
+    """Read a file that `save` has written."""
     return [Delays(**each) for each in json.loads(path.read_text(encoding="utf-8"))]
 
 

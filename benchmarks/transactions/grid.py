@@ -45,7 +45,7 @@ def measured(args: argparse.Namespace) -> Grid:
 
 
 def arguments() -> argparse.Namespace:
-    """What was asked for."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument(
         "-o", "--output", type=Path, default=Path("build/transactions.json"), help="(%(default)s)"

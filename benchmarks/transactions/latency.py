@@ -1,15 +1,15 @@
-"""How long an event takes to its callback, at half of the highest rate, tuple by tuple.
+"""The time of an event to its callback, at half of the highest rate, tuple by tuple.
 
-Streaming Ledger and Grep & Sum run in one inline worker with one task of each component, and on two
-processes with two tasks of each bolt. Events are drawn before the run, and come on a schedule, whatever
-becomes of them: each carries, in the place of its number, when it was due, and the sink notes how long ago
-that was. So an event that is held up by others counts for as long as it should have been there. The highest
-rate is that of the same run without a schedule, the best of as many rounds.
+Streaming Ledger and Grep & Sum run in one inline worker with one task of each component, and on two processes
+with two tasks of each bolt. Events are drawn before the run, and come on a schedule, whatever becomes of
+them. Each carries, in place of its number, the time at which it was due, and the sink notes how long ago that
+was. So an event that is held up by others counts for as long as it should have been there. The highest rate
+is that of the same run without a schedule, the best of as many rounds.
 
 Transactions are evaluated as soon as all members of the group have come further, with at most so many tuples
-gathered before (`viper.transactions.gather`); a task that has read all there is does not wait for more of
-them. Beside it stands the strict punctuation of TStream's paper: nothing is evaluated before 500 events are
-there. As the runtime has none, the spout keeps events until 500 are due, and brings them at once.
+gathered before (`viper.transactions.gather`). A task that has read all its input does not wait for more. The
+strict punctuation of TStream's paper is measured beside it: nothing is evaluated before 500 events have come.
+As the runtime has none, the spout keeps events until 500 are due, and brings them at once.
 
     python -m benchmarks.transactions.latency [-o FILE] [--rounds N] [--seconds S] [--events N]
         [--gather N ...] [--only APPLICATION ...] [--place PLACE ...]
@@ -73,7 +73,7 @@ class Due(Spout):
         gc.freeze()
 
     def tuples(self) -> Iterator[tuple[Any, ...] | None]:
-        """What is due by now, and None."""
+        """Yield the events that are due by now, and None."""
         events, period_ns, together = self._events, self._period_ns, self._together
         start_ns = time.monotonic_ns()
         for number in range(self._count):
@@ -86,13 +86,13 @@ class Due(Spout):
 
 
 class LedgerEvents(Due):
-    """Those of the Streaming Ledger."""
+    """The events of the Streaming Ledger."""
 
     outputs = ["event", "transfers", "account", "asset", "to_account", "to_asset", "amount", "assets"]
 
 
 class GrepEvents(Due):
-    """Those of Grep & Sum."""
+    """The events of Grep & Sum."""
 
     outputs = ["event", "reads", "keys", "values"]
 
@@ -148,7 +148,7 @@ def apart(application: str, place: str, **numbers: float) -> Mapping[str, float]
 
 
 def ways_of(args: argparse.Namespace) -> dict[str, dict[str, int]]:
-    """When transactions are evaluated, by what the table calls it."""
+    """List the ways to decide when transactions are evaluated, by their names in the table."""
     found = {f"at once, gathers {most}": {"gather": most, "together": 1} for most in args.gather}
     return {**found, f"punctuation of {PUNCTUATION}": {"gather": PUNCTUATION, "together": PUNCTUATION}}
 
@@ -170,7 +170,7 @@ def measured(args: argparse.Namespace) -> Iterator[Delays]:
 
 
 def arguments() -> argparse.Namespace:
-    """What was asked for."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("-o", "--output", type=Path, default=Path("build/latency.json"), help="(%(default)s)")
     parser.add_argument("--rounds", type=int, default=3, help="of each (3)")

@@ -1,8 +1,8 @@
-"""What is varied in the grid of transactions: one dimension at a time, from what TStream's paper has.
+"""The parameters varied in the grid of transactions: one at a time, from the values of TStream's paper.
 
 The default is that of its section VI-B: Zipf's exponent 0.6 (of Toll Processing 0.2), a quarter of the
 transactions over four partitions, batches of 500. Its figure 10 varies the share of transactions over several
-partitions where these name six, and their length where they are half of all; figure 11 varies the share of
+partitions where these name six, and their length where they are half of all. Figure 11 varies the share of
 reads where all rows are alike. So does the grid.
 """
 

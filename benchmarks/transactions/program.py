@@ -26,7 +26,7 @@ class Evaluators:
         """True if operations can be made dearer."""
 
     def measure(self, point: Point, threads: int, rounds: int, transactions: int) -> list[Mapping[str, Any]]:
-        """What the program tells of a point: first how long its paths are, and then of each evaluator.
+        """Run the program at a point: it prints how long its paths are, then each evaluator's figures.
 
         Args:
             point: the application and its parameters.

@@ -1,4 +1,4 @@
-"""What the grid of transactions has measured: cells of evaluators at points, and the file that has them."""
+"""The measurements of the grid of transactions: cells of evaluators at points, and the file of them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Paths:
 
     @property
     def of_transactions(self) -> float:
-        """How many transactions are under way at once, at most, if each takes equally long."""
+        """The number of transactions under way at once, at most, if each takes equally long."""
         return self.transactions / self.transactions_path
 
     @property
@@ -88,7 +88,7 @@ class Measured:
 
     @property
     def default(self) -> Cell:
-        """What runs use: the evaluator of that name on most threads, or the serial one if there is none."""
+        """The evaluator that runs use: the one of that name on most threads; without it the serial one."""
         chosen = [cell for cell in self.cells.values() if cell.evaluator == DEFAULT]
         return max(chosen, key=lambda cell: cell.threads, default=self.serial)
 
@@ -119,9 +119,9 @@ class Grid:
     points: Mapping[Point, Measured]
 
     def along(self, values: Iterator[tuple[float, Point]]) -> list[tuple[float, Measured]]:
-        """Those of some points that were measured, each with the value that it is for.
+        """List the points of these that were measured, each with the value that it is for.
 
-        None if there are not two of them, as one was not varied then.
+        The list is empty if there are not two of them, as one was not varied then.
         """
         found = [(value, self.points[point]) for value, point in values if point in self.points]
         return found if len(found) > 1 else []
@@ -142,7 +142,7 @@ def save(path: Path, grid: Grid) -> None:
 
 
 def load(path: Path) -> Grid:
-    """What a file has that `save` has written."""
+    """Read a file that `save` has written."""
     told = json.loads(path.read_text(encoding="utf-8"))
     found = {}
     for each in told.pop("points"):

@@ -38,7 +38,7 @@ def throughput(grid: Grid) -> Iterator[str]:
 
 
 def default_losses(grid: Grid) -> Iterator[str]:
-    """Where the default is slower than another evaluator."""
+    """List the points at which the default is slower than another evaluator."""
     found = losses(grid)
     names = {measured.default.evaluator for measured in grid.points.values()}
     default = "the default" if names == {DEFAULT} else "the serial one, which runs use,"
@@ -61,7 +61,7 @@ def default_losses(grid: Grid) -> Iterator[str]:
 
 
 def cores_needed(grid: Grid) -> Iterator[str]:
-    """How many cores each evaluator needs to be as fast as the serial one."""
+    """Tabulate how many cores each evaluator needs to be as fast as the serial one."""
     rows = []
     for need in needs(grid):
         cores = str(need.cores) if need.cores is not None else "never"
@@ -100,7 +100,7 @@ def work_needed(grid: Grid) -> Iterator[str]:
 
 
 def bounds(grid: Grid) -> Iterator[str]:
-    """How many can be under way at once, by skew."""
+    """Tabulate how many can be under way at once, by skew."""
     values = [f"{value:g}" for value in DIMENSIONS["skew"].values]
     rows = []
     for name in APPLICATIONS:

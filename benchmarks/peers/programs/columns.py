@@ -130,7 +130,7 @@ class KeepColumns(WithJob, BatchBolt):
 
     @property
     def outputs(self) -> Sequence[Any]:  # type: ignore[override]
-        """Those of the input."""
+        """The fields of the input."""
         task = self._job.task
         return [Stream(schema=schema_of(task.fields, task.base[0]))]
 

@@ -47,7 +47,7 @@ class PacedSource(WithJob, Spout):
     outputs = list(Paced.fields)
 
     def tuples(self) -> Iterator[Row | None]:
-        """What is due, and None while nothing is."""
+        """Yield the rows that are due, and None while none is."""
         task = self._job.task
         assert isinstance(task, Paced)
         self._job.started()
@@ -108,7 +108,7 @@ class Keep(WithJob, Bolt):
 
     @property
     def outputs(self) -> Sequence[Any]:  # type: ignore[override]
-        """Those of the input."""
+        """The fields of the input."""
         return list(self._job.task.fields)
 
     def process(self, tup: Any) -> None:
@@ -202,7 +202,7 @@ class KeepRows(WithJob, BatchBolt):
 
     @property
     def outputs(self) -> Sequence[Any]:  # type: ignore[override]
-        """Those of the input."""
+        """The fields of the input."""
         return list(self._job.task.fields)
 
     def process_rows(self, rows: Rows) -> None:

@@ -24,7 +24,7 @@ from benchmarks.peers.jobs import Job
 from benchmarks.peers.workloads import KEPT_FROM, Paced, Row
 
 WAITS = {"at its own pace": False, "when due": True}
-"""Whether the source says when it wants to be asked again, by the option ``poll``."""
+"""The settings of a source: true if it says when it wants to be asked again, by the option ``poll``."""
 
 
 class Rows(StatefulSourcePartition):
@@ -79,7 +79,7 @@ class PacedRows(StatefulSourcePartition):
         return due
 
     def next_awake(self) -> datetime | None:
-        """When to ask again; None leaves it to Bytewax, which then asks about once in a millisecond."""
+        """Tell when to ask again; None leaves it to Bytewax, which then asks about once in a millisecond."""
         if not self._waits or self._next is None:
             return None
         return datetime.now(UTC) + timedelta(microseconds=(self._next[1] - time.monotonic_ns()) / 1000)

@@ -30,7 +30,7 @@ where tuples are shuffled."""
 
 
 def of_bolts(bolts: Bolts, source: type = components.Source, sink: type = components.TallySink) -> Make:
-    """What makes a chain of bolts between a source and a sink; a bolt that wants the job is given it."""
+    """Make the maker of a chain of bolts between a source and a sink; a bolt that wants the job gets it."""
 
     def make(job: Job) -> Topology:
         text, builder, before = job.to_json(), TopologyBuilder(), "source"
@@ -71,7 +71,7 @@ def is_kept(ts: int, key: int, value: float) -> bool:
 
 
 def is_wide_kept(*record: Any) -> Any:
-    """Whether the last value is large enough, of a record of any width."""
+    """True if the last value is large enough, of a record of any width."""
     return record[-1] >= KEPT_FROM
 
 

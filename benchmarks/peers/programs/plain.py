@@ -1,7 +1,7 @@
 """The yardstick: a plain Python loop that calls a Python function for each step, as any framework has to.
 
-The sink is a function, too, where the systems that are measured receive rows many at a time; so that the
-loop is what a user would write, and not the fastest that can be written.
+The sink is a function, too, although the systems that are measured receive rows many at a time. So the loop
+is what a user would write, and not the fastest that can be written.
 """
 
 from __future__ import annotations
