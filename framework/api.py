@@ -56,9 +56,9 @@ def run(
     threads no signal is seen; `stop` ends such a run.
 
     Args:
-        topology: a topology class, ours or streamparse's; a `TopologyBuilder` or `StreamBuilder`; a topology
-            that was built; a function without arguments that returns one of these; or a target as on the
-            command line, such as ``"topologies/wordcount.yaml"``.
+        topology: a topology class, ours or streamparse's; a `TopologyBuilder` or `StreamBuilder`; or a
+            topology that was built. Also a function without arguments that returns one of these, or a target
+            as on the command line, such as ``"topologies/wordcount.yaml"``.
         conf: configuration by key, above everything else but the following arguments.
         worker: ``"inline"``, ``"thread"`` or ``"process"`` (``viper.worker``).
         workers: how many workers share the tasks, or ``auto`` (``topology.workers``).
@@ -68,20 +68,20 @@ def run(
         environment: chooses from a ``par`` that is given per environment.
         record: the file to record the run in.
         replay: a recording whose input stands in for the spouts.
-        start: a checkpoint, or a folder of which it is the last, to go on from; or the report of a stopped
-            run (``viper run --report``), to go on where its spouts had stopped.
+        start: a checkpoint, or a folder of which it is the last, to resume from. Or the report of a stopped
+            run (``viper run --report``), to resume where its spouts had stopped.
         checkpoints: the folder where `suspend` finds the run, and where it writes its checkpoint; None for
             that of `start`, if that is one.
         control: a folder where `scale` finds the run; that of `checkpoints` does as well. A run with such a
             folder is listed by ``viper ps``, which takes some milliseconds.
         rename: new names by old ones, where components (``"old": "new"``) or their states
             (``"component.old": "component.new"``) had other names when the checkpoint `start` was made.
-        resume: with `checkpoints`, go on from the last checkpoint in that folder, or begin if there is none.
+        resume: with `checkpoints`, resume from the last checkpoint in that folder, or begin if there is none.
             If the last run there has come to the end of its input, nothing is run, and the report's reason is
-            ``ended-before``. Whatever drains other runs (Ctrl-C, SIGTERM, `stop`, `duration_s`) suspends
-            this one, so that the same call goes on from there.
+            ``ended-before``. Whatever drains other runs (Ctrl-C, SIGTERM, `stop`, `duration_s`) suspends this
+            one, so that the same call resumes it.
         stop: ends the run from another thread by ``stop.request(StopReason.INTERRUPTED)``.
-        on_progress: called about ten times a second with how far the run is, and once at its end.
+        on_progress: called with the progress of the run about ten times a second, and once at its end.
 
     Raises:
         TypeError: arguments are of wrong types; the error names all of them.
@@ -90,8 +90,8 @@ def run(
         ComponentError: user code raised; every other component has been closed.
         WorkerError: worker processes could not start, or died more often than they may be restarted.
         RecordingError: nothing can be recorded there, or the recording is of another topology.
-        PlaceError: the run cannot go on from that report.
-        CheckpointError: it cannot go on from that checkpoint, or no checkpoint can be made of this topology.
+        PlaceError: the run cannot resume from that report.
+        CheckpointError: it cannot resume from that checkpoint, or no checkpoint can be made of this topology.
         SuspendError: it was suspended, but its checkpoint cannot be written.
         KeyboardInterrupt: a second Ctrl-C.
     """
@@ -170,7 +170,7 @@ def _are_texts(value: object) -> bool:
 
 
 _Kind = tuple[str, Callable[[object], bool]]
-"""What is expected of an argument that is not None, in words, and the test for it."""
+"""The expected form of an argument that is not None, in words, and the test for it."""
 _MAPPING: _Kind = ("a mapping of configuration by key", lambda value: isinstance(value, Mapping))
 _TEXT: _Kind = ("a str", lambda value: isinstance(value, str))
 _INTEGER: _Kind = ("an int", _is_integer)
@@ -202,8 +202,8 @@ def _refuse_wrong_types(given: Mapping[str, tuple[object, _Kind]], resume: objec
 def suspend(folder: str | os.PathLike[str]) -> Path:
     """Suspend the run that has its checkpoints in a folder, in this process or in another one.
 
-    All its sources stop at one event time, and everything before that is processed. Nothing is told that the
-    input is over, and no last ticks fire: ``run(..., start=folder)`` goes on from there.
+    All its sources stop at one event time, and everything before that is processed. No component hears that
+    the input is over, and no last ticks fire: ``run(..., start=folder)`` resumes there.
 
     Args:
         folder: as it was given to `run` as ``checkpoints``.
@@ -212,9 +212,9 @@ def suspend(folder: str | os.PathLike[str]) -> Path:
         The path of the checkpoint, once it is on the disk.
 
     Raises:
-        RunNotFoundError: no run is going on that has this folder; it is a SuspendError.
-        SuspendError: the run goes on, as a source has not come to
-            the time that others had reached, or has come to its end.
+        RunNotFoundError: no run with this folder is in progress; it is a SuspendError.
+        SuspendError: the run continues, as a source has not come to the time that others had reached, or has
+            come to its end.
     """
     from framework.runtime.coordination.commands import ask
 
@@ -226,14 +226,14 @@ def scale(folder: str | os.PathLike[str], tasks: Mapping[str, int | Sequence[int
 
     Args:
         folder: as it was given to `run` as ``control`` or ``checkpoints``.
-        tasks: by bolt how many tasks it shall have, from 1 to its ``viper.parallelism.max``; or which of
-            them, by index from 0 on, so that it goes from worker to worker.
+        tasks: by bolt the number of its tasks, from 1 to its ``viper.parallelism.max``. Or the tasks
+            themselves, by index from 0 on, so that it goes from worker to worker.
 
     Returns:
-        How many tasks each bolt has that can be scaled, by id.
+        The number of tasks of each bolt that can be scaled, by id.
 
     Raises:
-        RunNotFoundError: no run is going on that has this folder; it is a SuspendError.
+        RunNotFoundError: no run with this folder is in progress; it is a SuspendError.
         ScaleError: one of the bolts cannot have so many tasks; all stay as they were.
     """
     from framework.model.errors import ScaleError
@@ -244,19 +244,19 @@ def scale(folder: str | os.PathLike[str], tasks: Mapping[str, int | Sequence[int
 
 
 def stacks(folder: str | os.PathLike[str]) -> Mapping[str, Any]:
-    """Where the tasks are of the run that is found by a folder, in this or another process.
+    """Return the stacks of the tasks of a run that is found by a folder, in this or another process.
 
     Args:
         folder: as it was given to `run` as ``control`` or ``checkpoints``.
 
     Returns:
-        ``tasks``, for each that is in a callback a mapping with ``task``, ``process``, ``callback`` and
-        ``stack``, the user's frames in the form of a traceback; ``others``, for each that is in none a
-        mapping with ``task``, ``process`` and ``doing``, what it waits for, in words; and ``silent``, the
-        numbers of processes that have told nothing, as a library there keeps Python's lock.
+        ``tasks`` has a mapping for each task that is in a callback, with ``task``, ``process``, ``callback``
+        and ``stack``, the user's frames in the form of a traceback. ``others`` has a mapping for each other
+        task, with ``task``, ``process`` and ``doing``, the reason that it waits, in words. ``silent`` has the
+        ids of processes that have not answered, as a library there keeps Python's lock.
 
     Raises:
-        RunNotFoundError: no run is going on that has this folder; it is a SuspendError.
+        RunNotFoundError: no run with this folder is in progress; it is a SuspendError.
     """
     from framework.runtime.coordination.commands import ask
 
@@ -320,9 +320,9 @@ def _path(path: str | os.PathLike[str] | None) -> Path | None:
 
 @contextmanager
 def _logging_somewhere() -> Iterator[None]:
-    """Where the program has set up no logging, the run logs to stderr, as ``viper run`` does.
+    """Log to stderr during the block if the program has set up no logging, as ``viper run`` does.
 
-    Otherwise what components print, which goes to the log, would be seen nowhere.
+    Otherwise the output that components print, which goes to the log, would be lost.
     """
     root = logging.getLogger()
     if root.hasHandlers():

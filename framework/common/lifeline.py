@@ -1,9 +1,9 @@
-"""How a process ends with the one that it works for, even where that one is killed.
+"""Lifelines: a process ends with the one that it works for, even if that one is killed.
 
 A worker ends with the process that leads its run, and a program in another language with the process that has
 started it. Two means work independently of each other. The first is a descriptor that the kernel marks as
-readable when the other process has ended; a thread of its own waits for that, and nothing else uses the
-descriptor. The second is a signal that Linux sends to a process when the thread that started it has ended; it
+readable when the other process has ended. A thread of its own waits for that, and nothing else uses the
+descriptor. The second is a signal that Linux sends to a process when the thread that started it has ended. It
 also reaches a process that holds Python's global lock for long, or does not run Python at all.
 """
 
@@ -26,10 +26,10 @@ _PR_SET_PDEATHSIG = 1
 
 
 class Lifeline:
-    """Tells other processes when this one has ended; an argument for a process that is being started.
+    """A sign to other processes that this one has ended; an argument for a process that is being started.
 
-    Where the system has pidfds it is one of this process. Elsewhere it is a pipe of which this process keeps
-    the writing end, so children that are forked by other code keep it, too.
+    On a system with pidfds it is one of this process. Elsewhere it is a pipe of which this process keeps the
+    writing end, so children that are forked by other code keep it, too.
     """
 
     def __init__(self) -> None:

@@ -49,7 +49,7 @@ _FORM: Final = (
     r"(?:Z|[+-](?:0\d|1[0-7]):[0-5]\d)?)?"
 )
 _CANONICAL: Final = re.compile(_FORM, re.ASCII)
-"""Those forms that most programs write, which Python's own reader takes alike and in a fourth of the time."""
+"""The forms that most programs write, which Python's own reader reads alike and in a fourth of the time."""
 _CANONICALS: Final = re.compile(rf"{_FORM}(?:\n{_FORM})*", re.ASCII)
 """Such texts, each in a line: to look at all of them takes a fifth of the time of a look at each."""
 _EXACT: Final = Context(prec=60)
@@ -115,8 +115,10 @@ def nanos_of(text: str) -> tuple[int, bool]:
 
 
 def micros_of_plain(texts: Sequence[str]) -> list[int]:
-    """The times of texts that are all in the forms that most programs write, a date, or a date and a time to
-    the second or with three or six further digits, as `micros_of` reads them, in a fifth of its time.
+    """Return the times of texts in common forms, as `micros_of` reads them, in a fifth of its time.
+
+    The forms are those that most programs write: a date, or a date and a time to the second or with three or
+    six further digits.
 
     Raises:
         ValueError: one of them is not, or is no moment.

@@ -58,10 +58,10 @@ def named(module: ModuleType, name: str) -> object:
 
 
 def first(module: ModuleType) -> tuple[object, str, list[str]]:
-    """The first topology of a module, its name, and the names of the others that are passed over.
+    """Return the first topology of a module, its name, and the names of the others that are passed over.
 
-    What the module defines comes before what it imports. A builder does not count where
-    there is anything else: it is what a topology beside it was made with.
+    Topologies that the module defines come before those that it imports. A builder does not count if there is
+    anything else: it is what a topology beside it was made with.
 
     Raises:
         LoadError: there is none.
@@ -143,9 +143,9 @@ def renamed(loaded: Loaded, name: str | None) -> Loaded:
 
 
 _ours: dict[str, Sequence[Path]] = {}
-"""Project modules that earlier targets brought into the process, and where they are from.
+"""Project modules that earlier targets brought into the process, and their folders.
 
-Where from is noted at once: the folders of a package without __init__.py follow ``sys.path``.
+The folders are noted at once: those of a package without __init__.py follow ``sys.path``.
 """
 
 

@@ -6,21 +6,21 @@ ViperError
 ├── LoadError (ValueError)         a target that names no topology
 ├── ProfileError (ValueError)      a file of costs that cannot be used; carries all its problems
 ├── RecordingError (ValueError)    a recording that cannot be written, read or replayed
-├── PlaceError (ValueError)        a report of a run that another run cannot go on from
-│   └── CheckpointError            a checkpoint that cannot be read, or gone on from
+├── PlaceError (ValueError)        a report of a run that another run cannot resume from
+│   └── CheckpointError            a checkpoint that cannot be read, or resumed from
 ├── SourceError (ValueError)       files that a source cannot read, or rows in them that it refuses
-├── SinkError (RuntimeError)       a sink that cannot write, or must not write where it was told to
+├── SinkError (RuntimeError)       a sink that cannot write, or must not write where it should
 │   ├── TransientError             its target is away for a moment: the runtime tries again
 │   └── RefusedRowError            its target refuses a row
 ├── EmitError (ValueError)         an emit that the stream it goes to does not allow
-├── StateError (RuntimeError)      declared state that is used where there is none, or that cannot be kept
+├── StateError (RuntimeError)      declared state that is used where none is declared, or that cannot be kept
 ├── AnswerError (ValueError)       a second ack or fail of a tuple, where that is an error
 ├── ComponentError (RuntimeError)  user code raised while a topology ran
 ├── ProgramError (RuntimeError)    a program that cannot be started or does not speak the protocol
 ├── WorkerError (RuntimeError)     a worker process that could not start, or ended before its time
-├── ScaleError (ValueError)        a component that cannot have that many tasks while the run goes on
-├── SuspendError (RuntimeError)    a run that was to be suspended and goes on, or has ended otherwise
-│   └── RunNotFoundError           a command to a run that is not there
+├── ScaleError (ValueError)        a component that cannot have that many tasks during the run
+├── SuspendError (RuntimeError)    a run that was to be suspended, but continues or has ended otherwise
+│   └── RunNotFoundError           a command to a run that does not exist
 └── InternalError (RuntimeError)   a bug of ours, never the user's mistake
 """
 
@@ -177,11 +177,11 @@ def has_no_room(error: BaseException | None) -> bool:
 
 
 def recording_error(message: str, error: OSError) -> RecordingError:
-    """What the system's error means for a recording.
+    """Return the error of a recording for an error of the system.
 
     Args:
-        message: what cannot be done.
-        error: why not.
+        message: the operation that failed.
+        error: the reason.
     """
     return (NoRoomError if has_no_room(error) else RecordingError)(message)
 

@@ -94,7 +94,7 @@ def import_class(class_name: str) -> type:
 
 
 def import_object(path: str) -> object:
-    """Whatever a dotted path names; errors as in `import_class`."""
+    """Import the object that a dotted path names; errors as in `import_class`."""
     with importing_user_code():
         return _object(path)
 
@@ -160,9 +160,9 @@ def importable(folders: Sequence[str]) -> Iterator[None]:
 
 
 def _depth_of_modules(parts: Sequence[str]) -> int:
-    """How many of the first parts name modules, each in the one before; the last part names no module.
+    """Count the first parts that name modules, each in the one before; the last part names no module.
 
-    The search begins at the top and ends at the first name that is missing: to look for the whole path first
+    The search begins at the top and ends at the first name that is missing. A search for the whole path first
     would look for every name in it again and again.
     """
     names = accumulate(parts[:-1], "{}.{}".format)

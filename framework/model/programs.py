@@ -1,4 +1,4 @@
-"""Where a program is looked for and runs, and what is wrong with its command before it starts.
+"""The folders in which a program is sought and runs, and the checks of its command before it starts.
 
 Storm runs programs in the folder of the topology's resources. Here that is the first folder in which a word
 of the command is a file.
@@ -50,11 +50,11 @@ class CommandProblem:
 
 
 def working_folder(command: Sequence[str], folders: Sequence[str], *, stays: bool = False) -> Path:
-    """The folder that a program runs in.
+    """Return the folder that a program runs in.
 
     It is the first of the project's folders, or of their folders for resources, that has the script or the
-    module which an interpreter is given; else the first in which any word of the command is a file. If there
-    is none, it is the first of the project's folders, or the current folder.
+    module which an interpreter gets. Failing that, it is the first in which any word of the command is a
+    file. If there is none, it is the first of the project's folders, or the current folder.
 
     Args:
         command: the program and its arguments.

@@ -154,9 +154,9 @@ class Recipe:
 
 
 def given_to(component: Recipe) -> dict[str, Any]:
-    """The arguments of the framework's constructors that a component went through, by name; defaults too.
+    """Return the arguments that the framework's constructors of a component got, by name; defaults too.
 
-    Those of a base stand behind those of the class that has called it, if both have one of that name.
+    Arguments of a base give way to those of the class that has called it, if both have one of that name.
     """
     import inspect
 
@@ -324,7 +324,8 @@ def _own_config(component: object, implementation: Implementation) -> Mapping[st
 def merged_config(
     cls: type | None, own: Mapping[str, Any], config: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    """What a component's methods have configured, below what was given for it, or above its class's."""
+    """Return a component's configuration, with that by its methods: below the explicit one, above its
+    class's."""
     of_class = checked_config(getattr(cls, "config", None))
     found = {**of_class, **own} if config is None else {**own, **config}
     return {key: value for key, value in found.items() if value is not None or key not in own}
@@ -363,9 +364,9 @@ def python_implementation(
 
 
 def outputs_of(definition: ObjectDef, beans: Iterable[Bean] = ()) -> object:
-    """The streams that a component declares in ``outputs``, as the user wrote them.
+    """Return the streams that a component declares in ``outputs``, as the user wrote them.
 
-    Where they depend on the component's arguments, one is made to ask it.
+    If they depend on the component's arguments, a component is made to ask it.
 
     Args:
         definition: the component, with its class.

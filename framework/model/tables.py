@@ -61,7 +61,7 @@ class SharedTable(TableSpec):
         except (TypeError, ValueError) as error:
             raise StateError(str(error)) from error
         self.load = load
-        """Where the first rows come from; None for none."""
+        """The source of the first rows; None for none."""
         self.save = save
         """The file that gets the last rows; None for none."""
 

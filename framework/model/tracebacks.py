@@ -167,7 +167,7 @@ def _generators(frames: TracebackType | None) -> Iterator[GeneratorType[object, 
 def log_error(logger: logging.Logger, error: BaseException, message: str, *args: object) -> None:
     """Log an error of user code as one record, with its traceback from the user's own code on.
 
-    What follows from the error belongs into further records.
+    Consequences of the error belong into further records.
 
     Args:
         logger: the component's.

@@ -1,4 +1,4 @@
-"""How the components and tasks of a topology are connected: subscriptions, cycles, channels."""
+"""The connections of a topology's components and tasks: subscriptions, cycles, channels."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ def make_channels(
 def aligned_stops(
     tasks: Sequence[TaskSpec], subscriptions: Sequence[Subscription], traits: Mapping[str, Traits]
 ) -> tuple[tuple[int, ...], ...]:
-    """The ids of the tasks that stop at one event time, group by group.
+    """Return the ids of the tasks that stop at one event time, group by group.
 
     These are the tasks of partitioned spouts whose tuples meet, so that a stopped run is a whole part of the
-    replay. Where a consumer waits for all of them, none is far ahead of the others. A spout without
-    consumers, or in another part of the topology, may be so.
+    replay. If a consumer waits for all of them, none is far ahead of the others. A spout without consumers,
+    or in another part of the topology, may be so.
     """
     return _groups(tasks, subscriptions, {name for name, found in traits.items() if found.partitioned})
 
@@ -147,8 +147,8 @@ def _parts(subscriptions: Sequence[Subscription]) -> Sequence[set[str]]:
 def copies(grouping: Grouping) -> bool:
     """True if a grouping may choose more than one task for a tuple.
 
-    Where a tuple is copied, the positions of its outputs tell the replica, so that the outputs of its copies
-    stand apart. They then differ with the parallelism of the consumer, which without copies they do not.
+    If a tuple is copied, the positions of its outputs contain the replica, so that the outputs of its copies
+    differ. They then differ with the parallelism of the consumer, which without copies they do not.
 
     A custom grouping may, unless its class says otherwise by ``copies = False``. The class must be
     importable, if the topology has only its name.

@@ -1,4 +1,4 @@
-"""What evaluates transactions: by which evaluator, on how many threads, and why so."""
+"""The evaluation of transactions: its evaluator, its number of threads, and the reasons."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ MOST_THREADS: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What each process of a run evaluates transactions by."""
+    """The way in which each process of a run evaluates transactions."""
 
     evaluator: str
     """As ``viper.transactions.evaluator`` says it; ``serial`` where no threads are free for another one."""
     threads: int
-    """How many may evaluate, of one process."""
+    """The number of threads of one process that may evaluate."""
     why: str
     """In words, for people."""
 
@@ -33,12 +33,12 @@ class Evaluation:
 
 
 def evaluation_of(placement: Placement, settings: Settings, cores: int | None = None) -> Evaluation:
-    """What a run's transactions are evaluated by.
+    """Choose the way in which a run evaluates its transactions.
 
     Args:
         placement: has the run's workers.
         settings: its configuration.
-        cores: how many there are; None: those that this process may use.
+        cores: their number; None: those that this process may use.
     """
     evaluator, asked = settings["viper.transactions.evaluator"], settings["viper.transactions.threads"]
     if evaluator == SERIAL:

@@ -1,15 +1,15 @@
-"""How the 128 bits of a position's path are divided among the hops of a topology.
+"""The division of the 128 bits of a position's path among the hops of a topology.
 
-A component writes into the field of its depth, the longest way from a spout. So a
-tuple that took a shorter way has zeros in between, whoever reads it compares like
-with like, and the layout depends on the topology alone, never on the parallelism.
+A component writes into the field of its depth, the longest way from a spout. So a tuple that took a shorter
+way has zeros in between, and whoever reads it compares like with like. The layout depends on the topology
+alone, never on the parallelism.
 
     depth 0   | spout, partition | number of the tuple within its timestamp |
     depth d   | component, replica if it has them | number of the output of its input |
 
-What bolts emit when windows end has nothing at depth 0. Where there are such bolts, two bits stand before all
-that, which tell it from tuples: windows by key, which do not hold what comes at their end, come before all
-tuples of that time, and windows of tasks, which do, behind them.
+Output of bolts at the end of windows has nothing at depth 0. If there are such bolts, two bits before all
+others distinguish it from tuples. Windows by key, which do not hold tuples at the time of their end, come
+before all tuples of that time. Windows of tasks, which do hold them, come after them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SEQUENCE_BITS = 24
 AGENDA_BITS = 2
 """Room for the kind of what stands at a time; where windows end at times."""
 _OF_TICKS, _OF_TUPLES, _OF_TASK_WINDOWS = 1, 2, 3
-"""What these bits are; windows by key have 0."""
+"""The values of these bits; windows by key have 0."""
 _WORD_BITS = PATH_BITS // 2
 BEHIND_TUPLES = _OF_TASK_WINDOWS << _WORD_BITS - AGENDA_BITS
 """The upper word of the path at which windows of tasks stand: behind all tuples of their end."""
@@ -63,7 +63,7 @@ class ComponentLevel:
         return Level(self.offset, self.ordinal_bits, self.tag_bits, self.tag << self.copy_bits | copy)
 
     def place(self, ts: int, group: int) -> Position:
-        """Where stands what a key group emits at a time ahead of all tuples of that time."""
+        """Return the position of a key group's output at a time, ahead of all tuples of that time."""
         path = (self.tag << self.copy_bits | group) << self.offset + self.ordinal_bits
         return Position(ts, path >> _WORD_BITS, path & (1 << _WORD_BITS) - 1)
 
@@ -105,14 +105,14 @@ def make_layout(
 
     Args:
         topology: a valid one.
-        ticked: the components that emit at ticks or for batches. What their replicas emit at the same tick
-            has the replica in its position, as there is no input that tells it apart.
+        ticked: the components that emit at ticks or for batches. Output of their replicas at the same tick
+            has the replica in its position, as no input distinguishes it.
         has_windows: whether windows end at times, or may do so.
-        by_key: the components with windows by key. What these emit has the key group in its position.
+        by_key: the components with windows by key. Output of these has the key group in its position.
         groups: the number of key groups.
 
-    Where a topology is so deep that nothing is left for its last levels, tuples there share
-    positions, and their order falls back to the order of their sources.
+    If a topology is so deep that nothing is left for its last levels, tuples there share positions, and their
+    order falls back to the order of their sources.
     """
     by_depth: dict[int, list[str]] = {}
     for component_id, depth in depths(topology).items():

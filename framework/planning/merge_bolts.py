@@ -1,6 +1,6 @@
 """The operator layer: merge-sort bolts stand before the tasks that gates would merge the input of.
 
-That is how streams were put into one order before communication layers did it: a compiler adds dedicated
+Streams were put into one order that way before communication layers did it. A compiler adds dedicated
 operators, as in StreamCloud (Gulisano et al., IEEE TPDS 2012), each of which is a task with an input and an
 output of its own. Here they are what the gates are measured against. A bolt with several producing tasks gets
 a merge bolt before each of its tasks, which passes the tuples on as they are, at the positions that they
@@ -34,7 +34,7 @@ _TICKS = "topology.tick.tuple.freq.secs"
 
 
 class MergeLayer(enum.StrEnum):
-    """What puts the tuples of several tasks into one order (``viper.merge.layer``)."""
+    """The layer that puts the tuples of several tasks into one order (``viper.merge.layer``)."""
 
     COMMUNICATION = "communication"
     """The gates."""
@@ -47,7 +47,7 @@ class MergeLayer(enum.StrEnum):
 def merge_layer_problems(
     topology: Topology, settings: Settings, scalable: Iterable[str]
 ) -> Iterator[Problem]:
-    """What cannot be had with merge bolts, which hold tuples that nobody else has.
+    """Find the features that merge bolts exclude, as they hold tuples that nobody else has.
 
     Args:
         topology: a valid topology.

@@ -46,7 +46,7 @@ class Placement:
     executors: tuple[Executor, ...]
     """By worker; in each worker those that block come last."""
     standbys: int = 0
-    """How many processes stand by to take the place of one that dies."""
+    """The number of standby processes, which take the place of processes that die."""
 
     @property
     def processes(self) -> tuple[tuple[int, ...], ...]:
@@ -158,7 +158,7 @@ def make_placer(configured: str | Mapping[str, Any]) -> Placer:
 
 
 def usable_cores() -> int:
-    """How many cores this process may use."""
+    """Return the number of cores that this process may use."""
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return allowed or 1
 
@@ -169,5 +169,5 @@ def is_auto(settings: Settings) -> bool:
 
 
 def workers_of(settings: Settings) -> int:
-    """How many workers share the tasks: as configured, or one for each core."""
+    """Return the number of workers that share the tasks: as configured, or one for each core."""
     return usable_cores() if is_auto(settings) else int(settings["topology.workers"])

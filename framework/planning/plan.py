@@ -48,7 +48,7 @@ class Subscription:
     key: tuple[int, ...] | None = None
     """Indexes of the fields that name the key of its consumer's state; None where that has none by key."""
     key_input: KeyInput | None = None
-    """How tuples come to a consumer that derives their keys; None for any other."""
+    """The way in which tuples come to a consumer that derives their keys; None for any other."""
 
     @property
     def is_shared(self) -> bool:
@@ -115,7 +115,7 @@ class Plan:
     table_groups: tuple[TableGroup, ...] = ()
     """The groups of shared tables."""
     evaluation: Evaluation | None = None
-    """What their transactions are evaluated by; None where there are none."""
+    """The evaluation of their transactions; None if there are none."""
 
     @property
     def handing_over(self) -> tuple[str, ...]:

@@ -301,11 +301,11 @@ def movable_bolts(
     traits: Mapping[str, Traits],
     kind: WorkerKind,
 ) -> Iterator[str]:
-    """The ids of the bolts that the run moves by itself.
+    """Yield the ids of the bolts that the run moves by itself.
 
-    These are all that can be scaled while it runs, but for those that may have one task only, those on whose
-    tasks a controller decides, those that have transactions, or a process or a thread to themselves, and
-    those each of whose tasks gets every tuple: more tasks than one would only do more.
+    These are all bolts that can be scaled while the run lasts, with exceptions. It leaves out bolts that may
+    have one task only, bolts with a controller, with transactions, or with a process or a thread to
+    themselves, and bolts each of whose tasks gets every tuple: more tasks than one would only do more.
 
     Args:
         topology: a valid topology.

@@ -1,7 +1,8 @@
-"""What cannot be repeated exactly, and so is refused where the death of a worker process must change nothing.
+"""Obstacles to exact repetition, which are refused if the death of a worker process must change nothing.
 
-A successor repeats what its task had not committed. That brings the same only if a component does the same
-for the same input, if what it remembers goes back to the commit, and if a spout can say where it is.
+A successor repeats the uncommitted work of its task. The result is the same only if a component does the same
+for the same input. Besides, its state must go back to the commit, and a spout must be able to report its
+offset.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ Confs = Mapping[str, Mapping[str, Any]]
 def is_exact(plan: Plan, settings: Settings) -> bool:
     """True if a run recovers from the death of a worker process without a difference.
 
-    Where all workers are in one process, no one outlives it, and there is nothing to recover.
+    If all workers are in one process, none outlives it, and there is nothing to recover.
     """
     return settings["viper.recovery"] == _EXACT and plan.placement.kind is WorkerKind.PROCESS
 
@@ -96,7 +97,7 @@ def _unfit_spout(conf: Mapping[str, Any], traits: Traits) -> Iterator[str]:
 
 
 def offset_problems(conf: Mapping[str, Any], traits: Traits) -> Iterator[str]:
-    """What makes the offset of a spout say less than a successor, or another run, must know.
+    """Find the reasons for which the offset of a spout says less than a successor, or another run, must know.
 
     Args:
         conf: the spout's resolved configuration.

@@ -23,7 +23,7 @@ Confs = Mapping[str, Mapping[str, Any]]
 
 
 def most_tasks(topology: Topology, confs: Confs, counts: Mapping[str, int]) -> Mapping[str, int]:
-    """How many tasks each component has once all those are counted that stand by, by id.
+    """Return the number of tasks of each component, standby tasks included, by id.
 
     Args:
         topology: a valid topology.
@@ -130,7 +130,7 @@ def _unfit_groupings(component: ComponentSpec, traits: Traits) -> Iterator[str]:
 
 
 def _unfit_run(topology: Topology, confs: Confs, *, is_cyclic: bool) -> Iterator[str]:
-    """What keeps the sources from agreeing on a time from which on others have the keys."""
+    """Find the reasons for which the sources cannot agree on a time at which keys change their tasks."""
     if is_cyclic:
         yield "what goes round in a cycle has no place in event time, at which tasks could take over its keys"
     for spout in topology.spouts:
@@ -146,12 +146,12 @@ CONTROLLER = "viper.controller"
 
 
 def controlled(confs: Confs, scalable: Iterable[str]) -> Mapping[str, Any]:
-    """For each bolt that has a controller, what its configuration says of it.
+    """Return the configuration of the controller of each bolt that has one.
 
     Args:
         confs: each component's resolved configuration, by id.
-        scalable: the bolts whose number of tasks may change. What the topology's configuration says is for
-            all of these.
+        scalable: the bolts whose number of tasks may change. The configuration of the topology applies to all
+            of these.
     """
     return {name: given for name in scalable if (given := confs[name][CONTROLLER]) is not None}
 

@@ -96,10 +96,10 @@ def worker_kind(settings: Settings, traits: Mapping[str, Traits]) -> WorkerKind:
 def configured_blocking(
     component: ComponentSpec, settings: Settings, conf: Mapping[str, Any], traits: Mapping[str, Traits]
 ) -> bool:
-    """True if a component's tasks have threads of their own, so that what they emit flows while they wait.
+    """True if a component's tasks have threads of their own, so that their output flows while they wait.
 
-    A spout of streamparse's may wait within `next_tuple`, or never return from it, where Storm takes
-    what it emits from a process of its own. Where it has one here, it has a thread without being asked.
+    A spout of streamparse's may wait within `next_tuple`, or never return from it, as Storm reads its output
+    from a process of its own. If it has a process here, it gets a thread without being asked.
     """
     configured = conf["viper.blocking"]
     if configured is not None or component.role is not Role.SPOUT:

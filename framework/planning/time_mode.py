@@ -32,11 +32,11 @@ class TimeMode(enum.StrEnum):
 
 
 def choose_time(topology: Topology, confs: Confs, traits: Mapping[str, Traits], partitions: int) -> TimeMode:
-    """The time that a topology runs by.
+    """Choose the time that a topology runs by.
 
-    Without a choice (``viper.time``): `EVENT` where every spout declares a timestamp field, or brings
-    partitions, which are in the order of event time; else `INGEST` where a bolt has windows of a duration;
-    else `LOGICAL` where there is one source partition or every spout is bounded, else `INGEST`.
+    Without a choice (``viper.time``): `EVENT` if every spout declares a timestamp field, or brings
+    partitions, which are in the order of event time. Else `INGEST` if a bolt has windows of a duration. Else
+    `LOGICAL` if there is one source partition or every spout is bounded, and otherwise `INGEST`.
 
     Args:
         topology: a valid topology.
@@ -141,9 +141,9 @@ def named_data(source: PartitionedSpout, conf: Mapping[str, Any]) -> str:
 
 
 def with_late_streams(topology: Topology, settings: Settings) -> Topology:
-    """The same topology, in which each partitioned spout declares the stream that its late rows go to.
+    """Return the same topology, in which each partitioned spout declares the stream for its late rows.
 
-    Where they go is said by ``viper.timestamp.late``, which may be set outside the topology, too.
+    ``viper.timestamp.late`` names that stream, and may be set outside the topology, too.
 
     Args:
         topology: any topology.

@@ -22,7 +22,7 @@ from framework.operators.windows.spec import JOIN_HOW
 
 
 class Batching(enum.StrEnum):
-    """When a bolt processes the batches that it gathers."""
+    """The event at which a bolt processes the batches that it gathers."""
 
     NONE = "none"
     """It gathers none."""
@@ -62,8 +62,10 @@ class Traits:
     event_time: bool = False
     """True if all that a spout brings has event time: its partitions do, or it declares a field for it."""
     bounded: bool | None = None
-    """Whether a spout is expected to end by itself: the user says so, it brings partitions, or it is a
-    generator spout. None where its class is not known."""
+    """True if a spout is expected to end: the user says so, it brings partitions, or it is a generator spout.
+
+    None if its class is not known.
+    """
     windowed: bool = False
     """True if it is a bolt that processes windows."""
     joins: bool = False
@@ -75,7 +77,7 @@ class Traits:
     derives_keys: bool = False
     """True if it makes the keys of these windows of its tuples itself."""
     window_inputs: int = 1
-    """How many inputs these windows keep apart."""
+    """The number of inputs that these windows keep apart."""
     states: tuple[StateSpec, ...] = ()
     """The state that it declares."""
     state_key: tuple[str, ...] = ()

@@ -1,8 +1,8 @@
-"""Groups of shared tables: which bolts' transactions have one order, and what leaves them without one.
+"""Groups of shared tables: the bolts whose transactions have one order, and the obstacles to that order.
 
-Bolts that name the same table are members of one group, and so are those that share one with a member. All
-transactions of a group are evaluated as if one after the other (`TStream`, Zhang et al., ICDE 2020): in the
-order of positions, of components as they are defined, and of the transactions of a call.
+Bolts that name the same table are members of one group, and so are bolts that share one with a member. All
+transactions of a group are evaluated as if one after the other (`TStream`, Zhang et al., ICDE 2020). Their
+order is that of positions, of components as they are defined, and of the transactions of a call.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ def window_problems(
 def _complaints(
     topology: Topology, bolt: ComponentSpec, confs: Confs, traits: Mapping[str, Traits], time: TimeMode | None
 ) -> Iterator[tuple[str, bool]]:
-    """What is wrong with a bolt's windows, each with whether it is no more than a warning."""
+    """Yield the faults of a bolt's windows, each with True if it is no more than a warning."""
     conf = confs[bolt.id]
     how = _HOW_BY_KEY if traits[bolt.id].key_windows else _HOW
     try:

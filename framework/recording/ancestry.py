@@ -32,10 +32,10 @@ class Hop:
 
 
 def line_of_descent(position: Position, component: str, header: Header) -> tuple[Hop, ...]:
-    """The hops of a tuple, from its spout to the tuple itself.
+    """Return the hops of a tuple, from its spout to the tuple itself.
 
     A tuple that was emitted outside of input (at a tick, by a timer, in `initialize`) or that comes back
-    through a cycle descends from a point in time, so that its first hop may be no spout's.
+    through a cycle descends from a point in time. So its first hop need not be a spout's.
 
     Args:
         position: of the tuple.
@@ -102,8 +102,11 @@ class TreeNode:
     stream: Stream
     values: tuple[Any, ...]
     is_unplanted: bool
-    """True if it is no spout's and descends from no tuple: a bolt emitted it at a tick, for a window, at its
-    beginning, or of what has come back through a cycle."""
+    """True if it is no spout's and descends from no tuple.
+
+    A bolt emitted it at a tick, for a window, at its beginning, or for a tuple that has come back through a
+    cycle.
+    """
     children: list[TreeNode] = field(default_factory=list)
 
     def walk(self, depth: int = 0) -> Iterator[tuple[int, TreeNode]]:

@@ -1,13 +1,13 @@
-"""The parts of a recording: how they are named, and how one task's part is written and read.
+"""The parts of a recording: their names, and the writing and reading of one task's part.
 
-A part is a sequence of pickles. Each is a pair of a kind and a list; what the list holds depends on the kind:
+A part is a sequence of pickles. Each is a pair of a kind and a list; the kind says what the list holds:
 
-    tuples   (positions, tags, rows) for each batch: packed positions; for each row its stream
-             as uint16, or None where the component has one stream; the pickled list of rows
-    ticks    (ts, hi, lo, passed, kind) for each tick
+- tuples: (positions, tags, rows) for each batch: packed positions; for each row its stream as uint16, or None
+  if the component has one stream; the pickled list of rows
+- ticks: (ts, hi, lo, passed, kind) for each tick
 
-The rows are pickled inside the pickle so that a reader that looks for a position can pass over
-them. A part that was not closed ends with its last whole pickle.
+The rows are pickled inside the pickle so that a reader that looks for a position can pass over them. A part
+that was not closed ends with its last whole pickle.
 """
 
 from __future__ import annotations

@@ -82,10 +82,10 @@ class ReplaySource:
 
 
 def replay_ticks(recording: Recording, component: str, index: int, tasks: int) -> ReplayTicks:
-    """The wall-clock ticks for one task of a component.
+    """Return the wall-clock ticks for one task of a component.
 
-    A task gets the ticks of the recorded task with its index. Where the run had another number of tasks,
-    every task gets those of the first, because nobody knows which task's timer a key was under.
+    A task gets the ticks of the recorded task with its index. If the run had another number of tasks, every
+    task gets the ticks of the first, because nobody knows which task's timer a key was under.
     """
     recorded = recording.header.tasks_of(component)
     if not recorded:
@@ -150,17 +150,17 @@ _LAST_US = (1 << 62) - 2
 class RecordedSpout(Spout):
     """Brings the tuples that a component has emitted in a run that was recorded, by their positions.
 
-    It takes the place of a part of a topology, a spout or a bolt with all that lies in front of it, so that
-    what lies behind can be run alone. It has to declare the streams of the component that it brings. By event
-    time each tuple has the time that it had in the recorded run; otherwise tuples of several such spouts
-    come together as those of any spouts do. Of several tasks, each has the tuples of some recorded tasks.
+    It takes the place of a part of a topology, a spout or a bolt with everything before it, so that the part
+    after it can run alone. It has to declare the streams of the component that it brings. By event time each
+    tuple has the time that it had in the recorded run; otherwise tuples of several such spouts come together
+    as those of any spouts do. Of several tasks, each has the tuples of some recorded tasks.
 
     Treat a recording like code: reading it runs what it says.
 
     Args:
         recording: its path.
         component: whose tuples these are.
-        streams: those that are brought; None for all.
+        streams: the streams to bring; None for all.
         tracked: whether tuples have ids, so that they are tracked.
     """
 

@@ -64,7 +64,7 @@ SCALE_CHANGES = "scaling.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class ScaleChange:
-    """A bolt has gone on with other tasks."""
+    """A change of a bolt's tasks during a run."""
 
     component: str
     before: int
@@ -74,7 +74,7 @@ class ScaleChange:
     received: int
     """Tuples that its producers had emitted to it. Another run makes the change when it has come as far."""
     by: str
-    """Who has asked for it: ``viper scale``, or the controller, and what that was told."""
+    """The author of the change: ``viper scale``, or the controller, with the measurements that it got."""
     chosen: Sequence[int] | None = None
     """The indexes of the tasks; None where they are the first so many."""
 

@@ -60,7 +60,7 @@ class RecordingWriter:
             raise RecordingError(f"cannot record to {self.path}: it is no regular file")
         with self._writing():
             self.folder = Path(tempfile.mkdtemp(prefix=f"{self.path.name}.parts-", dir=self.path.parent))
-            """Where every `TaskRecorder` writes, in whichever process it is."""
+            """The folder in which every `TaskRecorder` writes, in whichever process it is."""
             self._write_header(self._header)
 
     def finish(self, reason: str, *, complete: bool = True) -> Header:
@@ -71,7 +71,7 @@ class RecordingWriter:
             complete: whether it came to its end.
 
         Returns:
-            What the recording says about itself.
+            The header of the recording.
 
         Raises:
             RecordingError: the file cannot be written; the folder is kept then.
@@ -120,7 +120,7 @@ class RecordingWriter:
 
 
 CHUNK_BYTES = 256 * 1024
-"""How much is gathered before it is written."""
+"""The bytes that are gathered before they are written."""
 
 
 class Recorder(Protocol):

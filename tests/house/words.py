@@ -26,11 +26,11 @@ LONG_SENTENCE = 30
 """The most words of a sentence in a docstring."""
 
 CEILINGS = {
-    "first lines of the code": 172,
+    "first lines of the code": 4,
     "first lines of the tests": 491,
-    "sentences of docstrings": 160,
+    "sentences of docstrings": 8,
     "sentences of docs": 93,
-    "long sentences of docstrings": 129,
+    "long sentences of docstrings": 73,
     "words that are not English": 16,
 }
 """The most matches of each pattern. Lower a ceiling when its count has fallen; never raise one."""

@@ -36,7 +36,7 @@ from framework.model.topology.grouping import BY_FIELDS
 _LANGUAGES = ("java", "python")
 
 _NOT_GIVEN = -1
-"""What Flux has in place of a number that is not given."""
+"""Flux's value for a number that is absent."""
 
 
 def read_outputs(section: Section, reading: Reading) -> tuple[Stream, ...] | None:
@@ -99,7 +99,7 @@ def _implementation(section: Section, role: Role, reading: Reading) -> tuple[Imp
 
 
 def _language(section: Section, class_name: str, reading: Reading) -> str:
-    """What a class is written in, where its name leaves it open."""
+    """Return the language of a class, if its name leaves it open."""
     said = section.text("language")
     if said in _LANGUAGES:
         return said

@@ -130,7 +130,7 @@ class _Tidying:
 
 
 def _name(key: yaml.Node) -> tuple[str, object]:
-    """What makes two keys of a mapping the same."""
+    """Return a value that is equal for equal keys of a mapping."""
     return (key.tag, key.value) if isinstance(key, yaml.ScalarNode) else (key.tag, id(key))
 
 

@@ -1,8 +1,8 @@
 """A file together with the files that it includes.
 
-What has the same id or config key exists once: that of the including file, or that of the
-included one where the include says ``override: true``. Streams are added up. An included
-file may include others; a file is read once, however many include it.
+Of two entries with the same id or config key one is kept: that of the including file, or that of the included
+one if the include says ``override: true``. Streams are added up. An included file may include others; a file
+is read once, however many include it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Entries = dict[str, tuple[Place, yaml.Node]]
 
 @dataclass(slots=True)
 class Draft:
-    """What one file or several say, section by section."""
+    """The content of one file or several, section by section."""
 
     place: Place
     name: tuple[Place, str] | None = None
@@ -67,7 +67,7 @@ class Includes:
         self._open: list[str] = []
 
     def draft(self, path: str) -> Draft | None:
-        """What a file says with its includes; None if it holds no mapping."""
+        """Read a file with its includes; None if it holds no mapping."""
         real = os.path.realpath(path)
         self._read.add(real)
         root = read_document(path, self._substitution, self._reading)

@@ -60,7 +60,7 @@ def class_or_problem(class_name: str, place: Place, reading: Reading) -> type | 
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What a component's class says, for where the file says nothing."""
+    """The declarations of a component's class, which the file may override."""
 
     outputs: tuple[Stream, ...] | None = None
     """None where they cannot be known."""
@@ -68,7 +68,7 @@ class Declared:
     config: Mapping[str, Any] = field(default_factory=dict)
     """Its configuration where the file gives none."""
     own_config: Mapping[str, Any] = field(default_factory=dict)
-    """What its methods configure, which stands below a configuration in the file."""
+    """The configuration by its methods, which ranks below that in the file."""
 
 
 def declared_by(definition: ObjectDef, beans: Sequence[Bean]) -> Declared:

@@ -205,7 +205,7 @@ def _vertex(component: ComponentSpec, beans: Sequence[Bean]) -> Printed:
 
 
 def _implementation(component: ComponentSpec, beans: Sequence[Bean]) -> tuple[Printed, Declared]:
-    """What makes a component, and what a loader knows from that alone."""
+    """Return the printed implementation of a component, and what a loader knows from that alone."""
     match component.implementation:
         case ShellImplementation():
             return _shell(component, component.implementation)

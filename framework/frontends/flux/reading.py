@@ -1,4 +1,4 @@
-"""What all parts of one load share: YAML nodes with their places, and what has been found so far."""
+"""Shared parts of a load: YAML nodes with their places, and the problems found so far."""
 
 from __future__ import annotations
 

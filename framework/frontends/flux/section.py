@@ -1,7 +1,6 @@
 """One mapping of a file, read key by key.
 
-What is wrong with a value is reported, and the value is read as absent, so that the rest of
-the file is read as well.
+A wrong value is reported, and read as absent, so that the rest of the file is read as well.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ class Section:
                 reading.report(place_of(key), unknown(f"key of {what}", name, allowed))
 
     def place_of(self, key: str) -> Place:
-        """Where a key stands; the section's own place if it does not."""
+        """Return the place of a key; the section's own place if it is absent."""
         return place_of(self._keys[key]) if key in self._keys else self.place
 
     def report(self, key: str, message: str) -> None:

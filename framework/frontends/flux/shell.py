@@ -42,7 +42,7 @@ WRAPPERS: Mapping[Role, str] = {
 }
 
 NO_FIELDS = ("NONE_BUT_FLUX_WANTS_SOMETHING_HERE",)
-"""What streamparse prints for a component without outputs."""
+"""The outputs that streamparse prints for a component without outputs."""
 
 
 def hosted_class_name(command: Sequence[str], role: Role, folders: Sequence[str]) -> str | None:

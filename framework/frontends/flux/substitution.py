@@ -74,7 +74,7 @@ def _character(match: re.Match[str]) -> str:
 
 
 class Substitution(Protocol):
-    """How the expressions of a file are replaced, before and after parsing."""
+    """The replacement of a file's expressions, before and after parsing."""
 
     def prepared(self, text: str, file: str, reading: Reading) -> str:
         """The text to parse."""
@@ -84,7 +84,7 @@ class Substitution(Protocol):
 
 
 class Values:
-    """Where values come from.
+    """The source of the values of expressions.
 
     Args:
         properties: values by key.
@@ -144,7 +144,8 @@ class InNodes:
     def __init__(self, values: Values) -> None:
         self._values = values
         self._parts: list[tuple[str, str | None]] = []
-        """What the marks of all files stand for: the text for itself, or with an expression for its value."""
+        """The meanings of the marks of all files: the text for itself, or with an expression for its
+        value."""
 
     def prepared(self, text: str, file: str, reading: Reading) -> str:
         """The text with a mark in place of each expression."""

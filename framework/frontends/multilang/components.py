@@ -40,11 +40,11 @@ HEARTBEAT: Message = {"id": "heartbeat", "comp": None, "stream": "__heartbeat", 
 """The tuple that every multilang library answers with ``sync``, after all that it has done before."""
 
 _STOP_ITERATION = re.compile(r"Python StopIteration raised\b")
-"""How pystorm reports that `next_tuple` has raised StopIteration; its process ends after that."""
+"""The report of pystorm that `next_tuple` has raised StopIteration; its process ends after that."""
 
 
 class ProgramComponent(Component):
-    """What spouts and bolts that are programs have in common: the process, the session, and its commands."""
+    """The base of spouts and bolts that are programs: the process, the session, and its commands."""
 
     _sync_after_error = False
     """True if the ``sync`` that pystorm sends after an error answers the request."""
@@ -115,7 +115,7 @@ class ProgramComponent(Component):
             self._program.abandon()
 
     def _commands(self) -> Commands:
-        """What to do for each command that the program may send."""
+        """Return the action for each command that the program may send."""
         return {
             "emit": self._on_emit,
             "log": self._on_log,

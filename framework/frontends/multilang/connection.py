@@ -96,7 +96,7 @@ class ConnectionCollector:
         self._anchor: str | None = None
         self._reported: BaseException | None = None
         self._held: list[tuple[Sequence[Any], str | None]] = []
-        """What a batch bolt has emitted in the call that is going on, with the streams."""
+        """The rows that a batch bolt has emitted in the present call, with their streams."""
 
     def anchor_to(self, tup_id: str | None) -> None:
         """Anchor emits that name no anchors to a tuple; None to anchor them to nothing."""
@@ -144,7 +144,7 @@ class ConnectionCollector:
     ) -> None:
         """Send an emit for each row: there is but one tuple in process that they can belong to.
 
-        Those of a bolt wait until its call has returned, as nothing is emitted by a call that raises.
+        Rows of a bolt wait until its call has returned, as a call that raises emits nothing.
         """
         emits = [(row, stream) for row in rows]
         if self._anchor is not None:

@@ -140,11 +140,11 @@ class Decoder:
         return self._data.decode("utf-8", "replace").strip()
 
     def next(self) -> Any:
-        """The next message; None if its end has not come yet.
+        """Return the next message; None if its end has not come yet.
 
         Raises:
-            InvalidMessage: the output is no message. A line that cannot begin one, or that looks like an end
-                and is none, is reported at once, because a program that writes it and then waits would never
+            InvalidMessage: the output is no message. A line that cannot begin a message, or that looks like
+                an end and is none, is reported at once. A program that writes it and then waits would never
                 send an ``end``.
         """
         end = _END.search(self._data, self._searched)

@@ -179,7 +179,7 @@ class Served(ABC):
         """Call the component, and report what it raises.
 
         Returns:
-            Whether it did not raise.
+            True if it did not raise.
         """
         try:
             call(*args)

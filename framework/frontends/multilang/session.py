@@ -2,8 +2,8 @@
 
 Storm takes no notice of a bolt's ``sync``. Here it says that the program has come to a heartbeat, and so is
 done with the tuple before. A program may send more of them than heartbeats have come to it. So one that comes
-when no heartbeat is unanswered counts for nothing, and one that comes ahead of the answer to its tuple is
-taken for what it is said to be only once further heartbeats were answered ahead of it, too.
+when no heartbeat is unanswered counts for nothing. One that comes ahead of the answer to its tuple counts as
+an answer only once further heartbeats were answered ahead of it, too.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from framework.model.topology import one_of
 
 T = TypeVar("T")
 Commands = Mapping[str, Callable[[Message], None]]
-"""What is done for each command that a program sends, except ``sync``."""
+"""The action for each command that a program sends, except ``sync``."""
 
 BEFORE_PID = ("error", "log", "metrics")
 """Commands that a program may send before its pid: storm.js initializes a component first."""
@@ -37,7 +37,7 @@ further heartbeat. They decide nothing: the answer to that heartbeat does."""
 PATIENCE_S = 1.0
 """Seconds without a message after which a program that reads in turn gets its heartbeat all the same."""
 _PYSTORM_ERROR = re.compile(r"Python \w+ raised(\n| while processing Tuple )")
-"""How an error begins that pystorm reports; the ``sync`` that follows it answers no request of a bolt."""
+"""The beginning of an error that pystorm reports; the ``sync`` after it answers no request of a bolt."""
 
 
 class Session:

@@ -1,8 +1,8 @@
 """pystorm's components in a process that hosts them, where they must leave pipes, signals and threads alone.
 
-The constructor of a pystorm component prepares a process that belongs to it: it wraps stdin and stdout, sets
+The constructor of a pystorm component prepares a process that belongs to it. It wraps stdin and stdout, sets
 a signal handler and may start a thread; `run` then serves Storm for ever. A process of ours hosts many
-components. So what is dangerous in pystorm is switched off while a component is constructed, and while user
+components. So dangerous parts of pystorm are switched off while a component is constructed, and while user
 code is imported, because a module may end with ``WordCounter().run()``.
 
 Nothing here imports pystorm.
@@ -81,7 +81,7 @@ class _NoSerializer:
 
 
 class _Switches:
-    """What is changed in pystorm, and in this process, for as long as anybody hosts."""
+    """The changes in pystorm, and in this process, for as long as anybody hosts."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()

@@ -24,7 +24,8 @@ def main() -> None:
 
 
 def _loop_body(execute: Callable[[Any], None]) -> Callable[[Any], None]:
-    """What pystorm calls for each command, around its own `_run`: after its end a spout is asked no more."""
+    """Return pystorm's loop body for a command, around its own `_run`: after its end a spout is asked no
+    more."""
     has_ended = False
 
     def execute_until_end(spout: Any) -> None:

@@ -26,7 +26,7 @@ class Assembly:
         self.builder = TopologyBuilder()
         """Makes the topology."""
         self.declarers: dict[str, BoltDeclarer | SpoutDeclarer] = {}
-        """Those of the components, by id, which say what streams these declare."""
+        """The declarers of the components, by id, which know the streams that these declare."""
         self._ids: set[str] = set()
 
     def new_id(self, name: str | None, made: str) -> str:

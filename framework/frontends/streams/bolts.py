@@ -6,8 +6,8 @@ A bolt of this kind can stand in any topology. In YAML its function goes by its 
       className: "viperstorm.streams.FlatMap"
       constructorArgs: ["words.split", ["word"]]
 
-Where a function raises, its tuple alone fails, as that of any other bolt does. Steps that remember something
-of each key are in `framework.frontends.streams.keyed`.
+If a function raises, its tuple alone fails, as that of any other bolt does. Steps that remember something of
+each key are in `framework.frontends.streams.keyed`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from framework.operators.components import BatchBolt, RowError, Rows
 from viper.rows import call_choosing, call_each, call_flat, misfit
 
 STATELESS = {"viper.stateless": True}
-"""What comes of a tuple depends on nothing else, so any task may get it."""
+"""The configuration of a bolt whose output depends on its tuple alone, so that any task may get it."""
 
 class Step(BatchBolt):
     """Base of the bolts that are told the names of the values that they emit."""

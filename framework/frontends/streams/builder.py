@@ -69,7 +69,7 @@ class StreamBuilder:
         return stream_of(self._assembly, declarer.snapshot(), stream)
 
     def declaration(self, name: str = "") -> Declaration:
-        """What was declared; as `TopologyBuilder.declaration`."""
+        """Return the declared topology; as `TopologyBuilder.declaration`."""
         return self._assembly.builder.declaration(name)
 
     def build(self, name: str, environment: str | None = None) -> Topology:

@@ -18,7 +18,7 @@ Zone = str | ZoneInfo
 
 
 class WindowForm(Protocol):
-    """How windows are formed."""
+    """A form of windows."""
 
     @property
     def arguments(self) -> Mapping[str, Any]:
@@ -33,7 +33,8 @@ class Tumbling:
     """With a zone its days, weeks or months: ``1d``, ``1w`` or ``1mo``."""
     _: KW_ONLY
     offset: Length | None = None
-    """How much later than at these multiples windows start; or earlier, if it is below 0, as ``-30m``."""
+    """The time by which windows start later than at these multiples; earlier, if it is below 0, as
+    ``-30m``."""
     zone: Zone | None = None
     """The zone whose days begin where windows do, the offset later by its clocks; UTC, if None."""
 

@@ -79,16 +79,16 @@ def values_of(returned: Any, fields: Sequence[str]) -> tuple[Any, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """Where a function has raised, after it was called for the tuples before."""
+    """The tuple at which a function has raised, after it was called for the tuples before."""
 
     index: int
     """The tuple's index."""
     cause: Exception
-    """What was raised."""
+    """The error that it raised."""
 
 
 def stopped(index: int, cause: Exception | None) -> Stopped | None:
-    """Where a function has raised, if it has: behind so many rows."""
+    """Return the stop of a function that has raised after so many rows; None if it has not raised."""
     return None if cause is None else Stopped(index, cause)
 
 

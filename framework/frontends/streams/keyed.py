@@ -20,7 +20,7 @@ from viper.rows import kept
 
 
 class Counts(ValueState):
-    """How many tuples of each key have come, for a bolt that takes many of them in one call.
+    """The number of tuples of each key that have come, for a bolt that takes many of them in one call.
 
     The handle is a function in C, ``counts(rows, indexes, made)``. It counts row after row by its key, which
     is in the fields with these indexes, and appends these and the count, in a tuple, to the list `made`.
@@ -191,7 +191,7 @@ class Fold(Step):
 
     @abstractmethod
     def _next(self, before: Any, values: tuple[Any, ...]) -> Any:
-        """What becomes of the value of a key, or of `NOTHING`, with a tuple that has these values."""
+        """Return the new value of a key, after `before` or `NOTHING`, with a tuple that has these values."""
 
     def _result(self, value: Any) -> Any:
         return value

@@ -53,7 +53,7 @@ class TupleStream:
         par: Par | None = None,
         name: str | None = None,
     ) -> TupleStream:
-        """What a function returns for each tuple.
+        """Apply a function to each tuple; the stream of its results.
 
         Args:
             function: returns the value, or for several fields a tuple of values.
@@ -249,7 +249,7 @@ class TupleStream:
             config: its own configuration.
 
         Returns:
-            What it emits, by streams.
+            The streams that it emits.
         """
         cls = bolt if isinstance(bolt, type) else type(bolt)
         made = self._assembly.new_id(name, cls.__name__.lower())
@@ -382,7 +382,7 @@ class KeyedStream(TupleStream):
 
 
 class BoltOutput:
-    """What a bolt emits that a stream was given to."""
+    """The output of a bolt that a stream was connected to."""
 
     def __init__(self, assembly: Assembly, declarer: BoltDeclarer) -> None:
         self._assembly = assembly

@@ -1,8 +1,9 @@
 """Bolts that call functions for the windows of each key, as operators over windows (O+).
 
 Each takes the form of its windows as keywords: `size` and perhaps `advance`, durations such as ``10s``, and
-perhaps an `offset`, and a `zone` such as ``Europe/Berlin`` whose days, weeks or months they are (``1d``); or
-`gap`, of sessions; or `count` and perhaps `slide`, of windows of so many tuples with one key. In YAML:
+perhaps an `offset`, and a `zone`. The zone, such as ``Europe/Berlin``, is the one whose days, weeks or months
+they are (``1d``). Or `gap`, of sessions; or `count` and perhaps `slide`, of windows of so many tuples with
+one key. In YAML:
 
     - id: "totals"
       className: "viperstorm.streams.AggregateWindow"
@@ -101,7 +102,7 @@ class WindowStep(APlus):
         return list(self._fields)
 
     def rows(self, window: KeyWindow, acc: Any) -> Iterable[Any]:
-        """What to emit of a window that has ended.
+        """Return the rows to emit for a window that has ended.
 
         Args:
             window: the window.
@@ -160,7 +161,7 @@ class AggregateWindow(WindowStep):
 
 
 class Reduce(Aggregate[Row, Any]):
-    """What a function makes of all values, which takes two of them and is associative.
+    """The result of an associative function that combines all values, two at a time.
 
     Args:
         function: the function, or its dotted path. It may change its first argument, which is its own.
@@ -219,8 +220,8 @@ class ProcessWindow(WindowStep):
     """Emits for each window of a key what a function returns or yields for it.
 
     Args:
-        function: called with the window, which has a key, a start and an end, and with a list of its values:
-            of the values beside the key, or of tuples where there are several; or its dotted path.
+        function: called with the window, which has a key, a start and an end, and with a list of its values.
+            These are the values beside the key, or tuples if there are several. Or its dotted path.
         inputs: as of `WindowStep`.
         width: likewise.
         fields: names of the values of a row that it returns; of one field each is a value by itself.

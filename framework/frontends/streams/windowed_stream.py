@@ -1,4 +1,4 @@
-"""What can be done with the windows of a stream with a key."""
+"""The windows of a stream with a key, and the steps that they offer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ Step = Callable[[WindowStep, "str | None", Function, "Par | None"], Stream]
 
 
 class WindowedStream(Generic[Stream]):
-    """The windows of each key of a stream. What a window emits stands at its end in the order of the run.
+    """The windows of each key of a stream.
+
+    Rows that a window emits lie at its end in the order of the run.
 
     Every step takes ``par``, its parallelism, and ``name``, its id in the topology.
     """

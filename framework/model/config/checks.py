@@ -15,13 +15,13 @@ KNOWN = (*KEYS, *sorted(STORM_WITHOUT_EFFECT))
 """The name of every known key."""
 
 _OURS = ("viper", "pystorm")
-"""What stands before the first dot of a key that nobody else may define."""
+"""The part before the first dot of keys that nobody else may define."""
 
 _STORMS = "topology"
-"""What stands before the first dot of Storm's keys; some versions and plugins have keys of their own."""
+"""The part before the first dot of Storm's keys; some versions and plugins have keys of their own."""
 
 _NEAR = 0.9
-"""How alike a user's own key must be to a known one to look like a slip of the pen."""
+"""The least likeness of a user's own key to a known one that makes it look like a slip of the pen."""
 
 
 def check_layer(layer: Layer) -> list[Problem]:

@@ -44,7 +44,7 @@ class Key:
 
 
 EVALUATORS = ("auto", "serial", "chains", "locks", "versions", "partition_locks", "partitions_apart")
-"""What can evaluate transactions."""
+"""The evaluators of transactions."""
 MAX_TASKS = 1024
 """The most tasks that a component can have: a position has room for no more replicas."""
 

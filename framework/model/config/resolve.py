@@ -107,9 +107,9 @@ def _disagreements(settings: Settings) -> list[Problem]:
 def component_conf(settings: Settings, topology: Topology, component: ComponentSpec) -> dict[str, Any]:
     """Return the configuration that a component's ``initialize`` gets.
 
-    The component's own config stands above the settings, but as in Storm only with the keys that may
-    differ between components and with the user's own; of every other key it sees the topology's value.
-    Under the settings stand the defaults that a cluster has for keys which mean nothing here.
+    The component's own config ranks above the settings, but as in Storm only with the keys that may differ
+    between components and with the user's own. Of every other key it sees the topology's value. Below the
+    settings rank the defaults that a cluster has for keys which mean nothing here.
 
     Returns:
         A deep copy, which the component may change as it likes.

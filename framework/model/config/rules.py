@@ -190,7 +190,7 @@ def _has_class_and_args(value: object) -> bool:
 
 
 TABLE_OPTIONS = ("rows", "elements", "load", "save")
-"""What the configuration can say of a shared table."""
+"""The options of a shared table in the configuration."""
 
 
 def tables() -> Rule:
@@ -211,7 +211,7 @@ def _tells_table(options: object) -> bool:
 
 
 def optional(rule: Rule) -> Rule:
-    """What another rule allows, or null."""
+    """Return a rule that allows null beside the values of another rule."""
     return Rule(f"{rule.allowed}, or null", lambda v: v is None or rule.accepts(v), rule.names)
 
 

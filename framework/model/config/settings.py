@@ -1,4 +1,4 @@
-"""What each layer sets, and the settings that result for a whole topology."""
+"""The entries of each layer, and the settings that result for a whole topology."""
 
 from __future__ import annotations
 

@@ -75,4 +75,4 @@ STORM_DEFAULTS: Mapping[str, Any] = {
     "topology.shellbolt.max.pending": 100,
     "topology.stats.sample.rate": 0.05,
 }
-"""What components find on a cluster under keys that have no effect here, and so find here as well."""
+"""Values that components find on a cluster under keys that have no effect here, and so find here as well."""

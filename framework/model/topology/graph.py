@@ -114,7 +114,7 @@ def _reached(topology: Topology, roots: Iterable[str]) -> frozenset[str]:
 
 
 def _roots(topology: Topology) -> Iterator[str]:
-    """Where walks begin: the spouts, and then all others, for what no spout reaches."""
+    """Return the starts of walks: the spouts, and then all others, for components that no spout reaches."""
     in_order = sorted(topology.components, key=lambda component: component.role is not Role.SPOUT)
     return (component.id for component in in_order)
 

@@ -1,4 +1,4 @@
-"""How a stream's tuples are divided among the tasks of a consumer."""
+"""Groupings: the division of a stream's tuples among the tasks of a consumer."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Grouping:
     names: tuple[str, ...] = ()
     """Fields that make the key, for FIELDS and PARTIAL_KEY."""
     definition: ObjectDef | None = None
-    """How the grouping object is made, for CUSTOM."""
+    """The recipe of the grouping object, for CUSTOM."""
 
     SHUFFLE: ClassVar[Grouping]
     GLOBAL: ClassVar[Grouping]

@@ -1,7 +1,9 @@
-"""How an object is made, as a value: Flux's object definition.
+"""The recipe of an object, as a value:
 
-A topology names classes and arguments; it never holds an instance. So it can be
-printed, compared, and built again in another process.
+Flux's object definition.
+
+A topology names classes and arguments; it never holds an instance. So it can be printed, compared, and built
+again in another process.
 """
 
 from __future__ import annotations
@@ -51,9 +53,8 @@ class ConfigMethod:
 class ObjectDef:
     """The recipe of one object.
 
-    Either ``class_name`` is called with ``args`` and ``kwargs``, or, where a
-    ``factory`` is named, that static or class method of it with ``factory_args``;
-    then properties are set and config methods called, in order.
+    Either ``class_name`` is called with ``args`` and ``kwargs``, or its static or class method ``factory``,
+    if one is named, with ``factory_args``. Then properties are set and config methods called, in order.
     """
 
     class_name: str

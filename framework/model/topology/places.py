@@ -1,8 +1,7 @@
-"""Where in the user's sources each part of a topology was declared.
+"""The places in the user's sources where each part of a topology was declared.
 
-A topology is a value; its places are not part of that value. They live in one
-side table, so that validation can name ``file:line`` without every record
-carrying it.
+A topology is a value; its places are not part of that value. They live in one side table, so that validation
+can name ``file:line`` without every record carrying it.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from framework.operators.components.component import LOGGER_PREFIX
 from framework.operators.log.origin import Origin, origin_of
 
 OURS = LOGGER_PREFIX.partition(".")[0]
-"""How the names of all loggers of ours begin."""
+"""The beginning of the names of all loggers of the framework."""
 
 
 class LogForm(enum.StrEnum):
@@ -28,8 +28,8 @@ class LogForm(enum.StrEnum):
 class TextForm(logging.Formatter):
     """``19:53:02.114 INFO    count:4 [12034] message``, in local time, with the traceback below it.
 
-    A record that comes from no component has the logger's name in its stead. Where a component logs through
-    a logger that is not its own, that logger's name stands before the message.
+    A record that comes from no component has the logger's name in its stead. If a component logs through a
+    logger that is not its own, that logger's name stands before the message.
     """
 
     def formatMessage(self, record: logging.LogRecord) -> str:
@@ -56,8 +56,8 @@ class JsonForm(logging.Formatter):
     """An object per record, on one line, in ASCII.
 
     Its keys: ``ts`` (ISO 8601 in UTC, with microseconds), ``level``, ``logger``, ``component``, ``task``,
-    ``pid``, ``message``; for an exception ``error``, the name of its type, and ``traceback``; ``repeated``
-    in a record that stands for so many others.
+    ``pid`` and ``message``. An exception adds ``error``, the name of its type, and ``traceback``. A record
+    that stands for several others has ``repeated``.
     """
 
     def format(self, record: logging.LogRecord) -> str:

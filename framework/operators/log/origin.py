@@ -68,7 +68,7 @@ def component_logger(origin: Origin | None) -> logging.Logger:
 
 
 def origin_of(record: logging.LogRecord) -> Origin | None:
-    """Where a record comes from: what was attached to it, or the component that its logger belongs to."""
+    """Return the origin of a record: the attached one, or the component that its logger belongs to."""
     component = getattr(record, "viper_component", None)
     if component is not None:
         return Origin(component, getattr(record, "viper_task", None))
@@ -78,13 +78,13 @@ def origin_of(record: logging.LogRecord) -> Origin | None:
 
 @contextmanager
 def attached_origins() -> Iterator[None]:
-    """For as long as the block runs, every log record that is made says where it comes from.
+    """Attach its origin to every log record that is made while the block runs.
 
     The tasks that threads belong to which components start are known from then on, see `starter_of`.
 
-    It gets the attributes ``viper_component`` and ``viper_task``, which are None where nobody knows. (Plainer
-    names would be taken from those who give attributes of their own to what they log: a name that is there
-    already is an error of theirs.) Blocks may lie within each other and in several threads.
+    A record gets the attributes ``viper_component`` and ``viper_task``, which are None if the origin is
+    unknown. Plainer names could clash with attributes that users give to their records, and `logging` makes
+    an error of such a clash. Blocks may lie within each other and in several threads.
     """
     global _users, _before, _start
     with _lock:

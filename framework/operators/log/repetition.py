@@ -1,4 +1,4 @@
-"""How often the same message is logged: fully at first, then counted."""
+"""Repetitions of a message in the log: a few are logged fully, all others are counted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LONGEST_HEAD = 200
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How often the same thing is logged fully."""
+    """The limits of full records of the same message."""
 
     interval_s: float
     """Seconds that are looked at together; 0 logs everything fully."""
@@ -90,7 +90,7 @@ class Repetition:
                 yield _summary(seen.last, seen, now)
 
     def next_due_s(self) -> float | None:
-        """When the first interval with counted records ends, in monotonic seconds; None without any."""
+        """The end of the first interval with counted records, in monotonic seconds; None without any."""
         ends = (seen.began_s + self._limits.interval_s for seen in self._seen.values() if seen.counted)
         return next(ends, None)
 
@@ -111,10 +111,10 @@ def _count(seen: _Seen, record: logging.LogRecord, times: int) -> None:
 
 
 def key_of(record: logging.LogRecord) -> Key | None:
-    """The key that repetitions of a record have in common; None for a record that is never counted.
+    """Return the key that repetitions of a record have in common; None for a record that is never counted.
 
     Exceptions of one type from one place of a component are the same, and so are warnings that are made of
-    the same message in the same place. What is below a warning is no trouble, and is always logged.
+    the same message in the same place. Records below the level of a warning are always logged.
     """
     if hasattr(record, "viper_key"):  # it was known before, in another process perhaps
         key: Key | None = record.viper_key
@@ -163,7 +163,7 @@ def _head(record: logging.LogRecord) -> str:
 
 
 def limits_of(settings: Mapping[str, Any]) -> Limits:
-    """How often the same thing is logged fully, as Storm's keys say."""
+    """Return the limits that Storm's keys set."""
     return Limits(
         settings["topology.error.throttle.interval.secs"], settings["topology.max.error.report.per.interval"]
     )

@@ -1,7 +1,7 @@
-"""Where stdout goes while a topology runs.
+"""Redirection of stdout to the log while a topology runs.
 
-Stdout is for data. What a component prints goes to its log instead, so that a
-forgotten ``print`` in a ported bolt breaks nothing and is not lost either.
+Stdout is for data. Output that a component prints goes to its log instead. So a forgotten ``print`` in a
+ported bolt breaks nothing, and is not lost either.
 """
 
 from __future__ import annotations

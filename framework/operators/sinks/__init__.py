@@ -1,12 +1,14 @@
 """Sinks that ship with the framework: bolts at the end of a topology, which take rows and emit nothing.
 
-sink            the base of all: takes rows, many at a time
-plain           sinks that keep nothing beyond the run
-transactional   the base of those whose rows stay: stages them, and applies them in transactions
-staging         the files for staged rows
-file_sink       files that appear whole or grow; line_sinks, parquet_sink: what is written into them
-table_sink      tables of databases; sqlite_sink, sqlalchemy_sink: how they are reached
-columns         which values of a row are written, and under which names
+- `sink`: the base of all: takes rows, many at a time
+- `plain`: sinks that keep nothing beyond the run
+- `transactional`: the base of sinks whose rows stay: stages rows, and applies them in transactions
+- `staging`: the files for staged rows
+- `file_sink`: files that appear whole or grow
+- `line_sinks`, `parquet_sink`: the formats of these files
+- `table_sink`: tables of databases
+- `sqlite_sink`, `sqlalchemy_sink`: the databases of these tables
+- `columns`: the choice of the values of a row that are written, and of their names
 """
 
 from framework.operators.sinks.file_sink import FileSink

@@ -1,4 +1,4 @@
-"""Which values of a row a sink writes, and under which names."""
+"""The choice of the values of a row that a sink writes, and of their names."""
 
 from __future__ import annotations
 

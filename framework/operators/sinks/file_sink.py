@@ -19,7 +19,7 @@ _VERSION: Final = 1
 _LONGEST_HEAD: Final = 1 << 16
 """Bytes of a file's first line that are looked at."""
 _MOST_NUMBERS = 1000
-"""How many transactions the journal knows: to so many checkpoints a file can be brought back."""
+"""The number of transactions in the journal: a file can be brought back by so many checkpoints."""
 
 
 class FileSink(TransactionalSink):
@@ -55,7 +55,7 @@ class FileSink(TransactionalSink):
         self._numbers: list[tuple[int, int]] = []
         """The number of each transaction, and the length of the file after it."""
         self._at = 0
-        """How many of them count: those behind them were gone back on, and go with the next one."""
+        """The number of them that count: later ones were taken back, and the next one removes them."""
         self._is_finished = False
         self._was_closed = False
         """True if a process before this one may have finished the file, and closed it."""
@@ -116,7 +116,7 @@ class FileSink(TransactionalSink):
         return (entry,)
 
     def head(self) -> bytes:
-        """What stands at the beginning of a file."""
+        """Return the beginning of a file."""
         return b""
 
     def applied(self, part: str) -> int | None:

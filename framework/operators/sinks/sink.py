@@ -19,10 +19,11 @@ class Sink(Bolt):
     """
 
     dies_with_process: ClassVar[bool] = False
-    """Whether its result is in the memory of its process, and gone when that is killed; a run tells it."""
+    """True if its result is in the memory of its process, and lost when that is killed; a run reports the
+    loss."""
 
     goes_back_with_task: ClassVar[bool] = False
-    """Whether what it has taken goes back to the last commit of its task when its process is killed."""
+    """True if its rows go back to the last commit of its task when its process is killed."""
 
     def consume(self, rows: Sequence[Row]) -> None:
         """Take some rows; must be overridden.
@@ -31,9 +32,9 @@ class Sink(Bolt):
         brings at least one row and at most ``viper.slice.tuples``; how many depends on timing, and nothing
         else should. From call to call and within each, rows come in the order of their positions.
 
-        When the call returns, all its rows are acked. When it raises, all of them fail, including those
-        that it had dealt with already; ``viper.on.error`` says whether the run then ends (the default),
-        the sink is made anew, or it goes on with the next rows.
+        When the call returns, all its rows are acked. When it raises, all of them fail, including rows that
+        it had processed already. ``viper.on.error`` says whether the run then ends (the default), the sink is
+        made again, or it continues with the next rows.
 
         Args:
             rows: one tuple of values per row. The sequence may be shared with other tasks: keep its rows
@@ -42,7 +43,7 @@ class Sink(Bolt):
         raise NotImplementedError(f"{type(self).__name__} must define consume(self, rows)")
 
     def result(self) -> Any:
-        """What the run's report shows for this task; None for nothing.
+        """Return the value that the run's report shows for this task; None for nothing.
 
         It is called once, after `close`. A sink in a worker process must return what pickle can carry.
         """

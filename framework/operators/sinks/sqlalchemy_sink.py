@@ -27,9 +27,9 @@ class SqlAlchemySink(TableSink):
 
         SqlAlchemySink("postgresql+psycopg://user@host/shop", "counts", ["word", "count"], key="word")
 
-    The table must be there, since only its owner knows the types. On PostgreSQL and SQLite rows with a key
-    are put in place by ``ON CONFLICT``, which wants a unique index on it; elsewhere the old row is deleted
-    in the same transaction.
+    The table must exist, since only its owner knows the types. On PostgreSQL and SQLite, rows with a key are
+    written by ``ON CONFLICT``, which needs a unique index on it. Elsewhere the old row is deleted in the same
+    transaction.
 
     Args:
         url: the database, as SQLAlchemy writes it.

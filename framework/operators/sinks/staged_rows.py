@@ -95,7 +95,7 @@ class StagedRows:
     def set_aside(self, numbers: Collection[int], output: TextIO) -> SetAside:
         """Write rows to a file, and then take them out of the folder.
 
-        Cuts of runs with checkpoints stay, without these rows, so that such a run can go on. A damaged label
+        Cuts of runs with checkpoints stay, without these rows, so that such a run can resume. A damaged label
         goes with the last row, so that the next run can use the folder.
 
         Args:
@@ -103,8 +103,9 @@ class StagedRows:
             output: a file on a disk.
 
         Raises:
-            SinkError: a run has the folder open; there is no such row, or rows of such sinks cannot be told
-                apart; a file is damaged, and only some rows are to be set aside. Nothing has changed then.
+            SinkError: a run has the folder open. Or there is no such row, or rows of such sinks cannot be
+                told apart. Or a file is damaged, and only some rows are to be set aside. Nothing has changed
+                then.
             OSError: the output cannot be written; nothing has changed.
         """
         with locked(self.folder):

@@ -2,11 +2,11 @@
 
 A folder of staged rows holds
 
-    label.json            for which target the rows are, and how they are encoded: `Label`
-    open                  the entries since the last cut
-    NUMBER-BYTES-ROWS.cut the entries of a cut, how many bytes these are, and how many rows
-    NUMBER.left-out       how many rows have come that were there already
-    lock                  held by the run that has the folder open
+- ``label.json``: the target of the rows, and their encoding: `Label`
+- ``open``: the entries since the last cut
+- ``NUMBER-BYTES-ROWS.cut``: the entries of a cut, with their bytes and rows in the name
+- ``NUMBER.left-out``: the number of rows that came although they were there already
+- ``lock``: held by the run that has the folder open
 
 Files of runs without checkpoints end in ``.eager`` as well. Each entry has a checksum of its own, and so has
 the head before it. An entry that ends too early was torn by a crash; all else that does not fit is damage.
@@ -535,7 +535,7 @@ def _explained(folder: Path) -> Iterator[None]:
 
 
 def advised(error: OSError) -> str:
-    """What an error of the file system means to somebody who runs a topology, and what to do."""
+    """Say in words what an error of the file system means to somebody who runs a topology, and what to do."""
     told = error.strerror or str(error)
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return f"{told}: make room, and run again; nothing has been applied in part"

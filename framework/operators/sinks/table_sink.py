@@ -1,4 +1,4 @@
-"""What sinks that write into a table of a database have in common."""
+"""The base of sinks that write into a table of a database."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ class TableSink(TransactionalSink):
             )
 
     _type = ""
-    """What stands behind a new column's name."""
+    """The type in the definition of a new column, after its name."""
     _there: Collection[str] = ()
     """The columns that the table has, in lower case."""
 
@@ -198,7 +198,7 @@ class TableSink(TransactionalSink):
         raise NotImplementedError
 
     def _relax(self, names: Sequence[str]) -> str:
-        """How else columns come to need no value, in words behind a comma; empty if they cannot."""
+        """Say in words, after a comma, how columns may do without a value; empty if they cannot."""
         raise NotImplementedError
 
     def _without(self, names: Sequence[str]) -> str:

@@ -60,10 +60,10 @@ class TransactionalSink(Sink):
     disconnects in `close`; both have to call those of this class first.
 
     Rows are numbered by checkpoints. `apply` writes the rows of a checkpoint together with its number, both
-    or neither, so after a crash it can be told by `applied` what is there, and a row is never applied twice.
-    In a run without checkpoints the numbers count what was applied every ``viper.sink.apply.rows`` rows or
-    ``viper.sink.apply.secs`` seconds, and at the end. Then rows are applied at least once: whoever starts
-    such a run anew brings its rows anew.
+    or neither. So after a crash `applied` returns the number that was written, and a row is never applied
+    twice. In a run without checkpoints the numbers count the transactions, one every
+    ``viper.sink.apply.rows`` rows or ``viper.sink.apply.secs`` seconds, and one at the end. Then rows are
+    applied at least once: whoever starts such a run again brings its rows again.
 
     Each task has numbers of its own, by the name of its part, so several tasks can write into one table.
 
@@ -167,7 +167,7 @@ class TransactionalSink(Sink):
             ) from error
 
     def decode(self, entry: bytes) -> Iterable[Row]:
-        """What `apply` gets of an entry."""
+        """Return the rows of an entry, as `apply` gets them."""
         rows: list[Row] = pickle.loads(entry)
         return rows
 
@@ -651,7 +651,7 @@ class TransactionalSink(Sink):
     def _take_over(self, name: tuple[str, str], index: int, last_id: int) -> None:
         """Bring a part to its state at a checkpoint that it has written under the sink's former name.
 
-        The number is noted under the new name before it is forgotten under the old one, so a run that is
+        The number is noted under the new name before it is forgotten under the old one. So a run that is
         killed in between finds one of them, and ends what this one has begun.
         """
         before, part = self._part(index, name), self._part(index)
@@ -754,7 +754,8 @@ def checkpoint_of(number: int) -> int:
 
 
 def rows_of(number: int) -> int | None:
-    """How many rows were applied under the number of an end; None if there were too many to be told."""
+    """Return the number of rows that were applied under the number of an end; None if it does not fit
+    there."""
     counted = number >> _BITS & _MOST
     return counted - 1 if counted else None
 

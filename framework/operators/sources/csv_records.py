@@ -16,12 +16,12 @@ FIELD_LIMIT: Final = 131_072
 
 
 class CsvForm(NamedTuple):
-    """How records are written."""
+    """The form in which records are written."""
 
     delimiter: str
-    """What stands between two values."""
+    """The character between two values."""
     quote: str | None
-    """What stands around a value; None: nothing does."""
+    """The character around a value; None for none."""
     limit: int = FIELD_LIMIT
     """The most characters of a value."""
 
@@ -41,7 +41,7 @@ class CsvForm(NamedTuple):
         return found
 
     def last_value(self, text: str) -> tuple[int, int]:
-        """Where in the text of a malformed record the value begins that is wrong, and how far it is read."""
+        """Find the wrong value in the text of a malformed record: where it begins, and how far it is read."""
         delimiter, quote = re.escape(self.delimiter), re.escape(self.quote or "")
         plain = re.compile(f"[^{delimiter}\r\n]*")
         quoted = re.compile(f"{quote}[^{quote}]*(?:{quote}{quote}[^{quote}]*)*{quote}?") if quote else plain
@@ -126,8 +126,10 @@ def records_of(lines: Iterable[str], form: CsvForm, most: int) -> Generator[Batc
 
 
 def appended_records(texts: Iterable[str | None], form: CsvForm, most: int) -> Generator[Batch | None]:
-    """The records of a text that grows; one whose last line has not come whole waits, and so does one with a
-    quote that is not closed, for as long as its value is within the limit.
+    """Yield the records of a text that grows.
+
+    A record whose last line is not complete yet waits. So does one with a quote that is not closed, for as
+    long as its value is within the limit.
 
     Args:
         texts: the text piece by piece; None where there is nothing more for now.
@@ -205,7 +207,7 @@ def _noting(ended: list[bool]) -> Iterator[str]:
 def _malformed(
     lines: Sequence[str], line: int, form: CsvForm, error: Exception, *, has_ended: bool
 ) -> tuple[str, int]:
-    """What is wrong with a record, and how many of the lines it has.
+    """Return the fault of a record, and the number of its lines.
 
     Args:
         lines: from its first one to the one in which it was found to be wrong.

@@ -29,7 +29,7 @@ class CsvSource(FileSource):
 
     A record is malformed if it has too many or too few values, a value is not of its type or too long, or a
     quote is not closed. A record with such a quote ends with the line in which that opens, so it takes no
-    other one with it; within how many characters a quote must be closed, `field_limit` says.
+    other one with it. `field_limit` says within how many characters a quote must be closed.
 
     Args:
         path: a file, a folder, a pattern (``trips/*.csv``), or a list of these.
@@ -37,8 +37,8 @@ class CsvSource(FileSource):
         columns: the fields of a row, in this order; None: all columns of the first file.
         types: the type of each field that is not text, by name.
         typed: whether the stream has a schema, so that bolts get columns (it wants pyarrow).
-        delimiter: what stands between two values.
-        quote: what stands around a value that has a delimiter, a quote (doubled) or a new line in it.
+        delimiter: the character between two values.
+        quote: the character around a value that has a delimiter, a quote (doubled) or a new line in it.
         encoding: of the files, as Python names it.
         field_limit: the most characters of a value; the limit of Python's module `csv` stays as it is.
         **options: as of `FileSource`: ``timestamp``, ``unit``, ``timestamp_format``, ``in_turn``, ``follow``,
@@ -140,7 +140,7 @@ class CsvSource(FileSource):
         yield Portion([], (), None, end)
 
     def _table(self, file: SourceFile, first: Batch) -> _Table:
-        """What makes the rows of a file that begins with these records, from which the names are taken."""
+        """Return the maker of the rows of a file that begins with these records, which contain the names."""
         names = self._names(file, first)
         for name in self._fields:
             if name not in names:
@@ -244,7 +244,7 @@ class _Table:
 
 
 def _form(delimiter: str, quote: str | None, limit: int) -> CsvForm:
-    """How records are written.
+    """Return the form in which records are written.
 
     Raises:
         SourceError: they cannot be written so.

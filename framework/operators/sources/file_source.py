@@ -1,4 +1,4 @@
-"""What all file sources have in common: their files as partitions, the times of rows, and malformed rows."""
+"""The base of all file sources: their files as partitions, the times of rows, and malformed rows."""
 
 from __future__ import annotations
 
@@ -36,8 +36,11 @@ FILES = "viperstorm.source.files"
 """The configuration key by which all tasks of a source learn of the same files."""
 MOST_PARTITIONS = 4096
 BLOCK_ROWS = 512
-"""The most rows of a block of text. A CSV record of four columns takes 590 to 630 ns in blocks of 128 to 512,
-and 900 to 1,050 in blocks of 1,024 to 4,096, whose objects find no room in the caches."""
+"""The most rows of a block of text.
+
+A CSV record of four columns takes 590 to 630 ns in blocks of 128 to 512. It takes 900 to 1,050 in blocks of
+1,024 to 4,096, whose objects do not fit into the caches.
+"""
 _ROWS_AT_HAND = 1 << 18
 """The most rows that a source has at hand of all its files; with many files, blocks are smaller."""
 _MOST_LOGGED = 10
@@ -65,8 +68,8 @@ class FileSource(PartitionedSpout):
         end_marker: with `follow`, the name of a file in that folder, or beside that file, whose appearance
             ends the source; None: it never ends.
         on_malformed: ``error`` to end the run at a malformed row, ``skip`` to count and leave out such rows,
-            ``stream`` to emit them on the stream ``malformed``, with the fields ``file``, ``line``, ``raw``
-            and ``reason``.
+            or ``stream``. That emits them on the stream ``malformed``, with the fields ``file``, ``line``,
+            ``raw`` and ``reason``.
 
     Raises:
         SourceError: there is no such file, or an argument cannot be.
@@ -195,7 +198,7 @@ class FileSource(PartitionedSpout):
             return self._place(file, numbers[index])
 
     def time_of(self, row: Mapping[str, Any]) -> int | None:
-        """What its timestamp field says."""
+        """Return the time in the row's timestamp field."""
         return None if self._event_time is None else self._event_time.one(row.get(self._event_time.field))
 
     def close(self) -> None:
@@ -220,7 +223,7 @@ class FileSource(PartitionedSpout):
         return reading(file, self._format, self._encoding if self._format == "text" else None)
 
     def _reading(self) -> tuple[object, ...]:
-        """What else the rows depend on: the arguments, as far as they can be written down."""
+        """Return the other arguments that the rows depend on, as far as they can be written down."""
         event_time = self._event_time
         return (
             None if event_time is None else (event_time.field, event_time.expected),
@@ -235,7 +238,7 @@ class FileSource(PartitionedSpout):
         return estimated_lines(files)
 
     def _place(self, file: SourceFile, number: int) -> str:
-        """Where a record stands, for messages."""
+        """Return the place of a record, for messages."""
         return self._line(file, number + 1)
 
     def _line(self, file: SourceFile, line: int) -> str:

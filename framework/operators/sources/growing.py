@@ -17,9 +17,9 @@ class GrowingFolder:
     """The files of a folder one after the other, in the order of their names, the new ones as they appear.
 
     The number of partitions is fixed before a run begins, so all files together are one partition. Whoever
-    reads the folder again must find the same order, so the name of each new file must come behind all
-    names before it, as those with a date or a growing number do. A file has to appear whole: write it
-    under a name that begins with a dot or an underscore, and rename it.
+    reads the folder again must find the same order. So the name of each new file must come after all names
+    before it, as names with a date or a growing number do. A file has to appear whole: write it under a name
+    that begins with a dot or an underscore, and rename it.
 
     Args:
         path: the folder.
@@ -107,7 +107,7 @@ class GrowingFile:
         """The file as it was found."""
 
     def texts(self, file: SourceFile, encoding: str, *, translates: bool = True) -> Iterator[str | None]:
-        """What is in the file, piece by piece; None where there is nothing more for now.
+        """Yield the text of the file piece by piece; None while there is nothing more for now.
 
         Args:
             file: the file, as the run has found it when it began.

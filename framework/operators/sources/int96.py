@@ -1,8 +1,8 @@
 """Timestamps of 96 bits, as Spark, Hive and Impala have written them: days, and nanoseconds of the day.
 
 They are read in microseconds, as Spark and DuckDB read them, since nanoseconds reach from 1677 to 2262 only
-and far dates such as 9999-12-31 stand for "never". Arrow cuts off what is finer, and lets wrap what is too
-far, without a word; so the columns are read in two other units as well, by which such values are found.
+and far dates such as 9999-12-31 stand for "never". Arrow cuts off finer fractions, and lets times that are
+too far wrap, without an error. So the columns are read in two other units as well, which reveal such values.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 UNIT: Final = "us"
 """The unit in which they are read."""
 OTHER_UNITS: Final = ("ns", "s")
-"""Those in which they are read as well: one that is finer and wraps alike, and one that never wraps."""
+"""The units in which they are read as well: one that is finer and wraps alike, and one that never wraps."""
 _FINER: Final = "an INT96 timestamp with nanoseconds, and INT96 is read in microseconds: write timestamp[ns]"
 _FAR: Final = "an INT96 timestamp that is too far from 1970 to count it in microseconds"
 
 
 def columns_of(file: pq.ParquetFile, names: Sequence[str]) -> list[str]:
-    """Those of the columns that have such timestamps, by themselves or within them."""
+    """Return the names of the columns that have such timestamps, by themselves or within them."""
     columns = (file.schema.column(index) for index in range(len(file.schema)))
     found = {column.path.partition(".")[0] for column in columns if column.physical_type == "INT96"}
     return [name for name in names if name in found]
@@ -42,7 +42,7 @@ class Int96Check:
         self._others = list(map(_Rows, others))
 
     def faults(self, batch: pa.RecordBatch) -> Mapping[int, str]:
-        """What is wrong with rows of the next batch, by their index in it."""
+        """Return the faults of rows of the next batch, by their index in it."""
         nanos, seconds = [rows.take(batch.num_rows) for rows in self._others]
         faults: dict[int, str] = {}
         for name in self._names:
@@ -59,7 +59,8 @@ class Int96Check:
 
 
 def _fault(columns: Sequence[Any]) -> str:
-    """What is wrong with values of a column in microseconds, nanoseconds and seconds, or an empty text."""
+    """Describe the fault in values of a column in microseconds, nanoseconds and seconds; empty if there is
+    none."""
     import pyarrow.compute as pc
 
     from viper.columns.scalars import floored

@@ -38,10 +38,10 @@ class JsonLinesSource(FileSource):
     A value is what JSON has: text, a number, true, false, null (None), a list, a dict. A type that is given
     is checked, and a time in text becomes a number if it is ``timestamp[us]``. Empty lines are left out.
 
-    A line is malformed if it is no object, has not all fields, a value is not of its type, or lists and
-    objects are nested more than 200 levels deep. Of a key that is there twice the last value counts, and
-    ``NaN``, ``Infinity`` and ``-Infinity`` are numbers, as for Python's module `json`; ``1e400`` is malformed
-    in a field of a float type, and Python's `inf` in one without a type.
+    A line is malformed if it is no object, has not all fields, or has a value that is not of its type. It is
+    malformed, too, if lists and objects are nested more than 200 levels deep. If a key occurs twice, the last
+    value counts. ``NaN``, ``Infinity`` and ``-Infinity`` are numbers, as for Python's module `json`.
+    ``1e400`` is malformed in a field of a float type, and Python's `inf` in a field without a type.
 
     Args:
         path: a file, a folder, a pattern (``events/*.jsonl.gz``), or a list of these.

@@ -13,7 +13,7 @@ from framework.model.errors import SourceError
 from framework.model.topology import did_you_mean
 
 _HIDDEN = (".", "_")
-"""What names of files begin with that are not data: drafts, markers, manifests."""
+"""The first characters of names of files that are not data: drafts, markers, manifests."""
 
 
 class SourceFile(NamedTuple):
@@ -23,7 +23,7 @@ class SourceFile(NamedTuple):
     bytes: int
     """Its size."""
     changed_ns: int
-    """When it was changed last, in nanoseconds since 1970."""
+    """The time of its last change, in nanoseconds since 1970."""
     inode: int | None = None
     """The number by which the file system knows a file that grows; None for one that is not to change."""
 

@@ -16,7 +16,7 @@ from framework.model.errors import SourceError
 from framework.operators.sources.listing import SourceFile
 
 CHUNK_CHARACTERS = 1 << 18
-"""How much is read at a time: more gains nothing, and every file that is merged with others has as much."""
+"""The characters that are read at a time: more gains nothing, and all files that are merged hold as many."""
 _PACKED = (".gz", ".bz2", ".xz")
 _SAMPLE_BYTES = 1 << 16
 _LZMA_ALONE = b"\x5d\0\0"
@@ -191,7 +191,7 @@ def _check_packed(file: SourceFile, head: bytes) -> None:
 
 
 HEAD_BYTES: Final = 512
-"""How many of the first bytes tell it."""
+"""The number of first bytes that reveal the format."""
 
 
 class Signature(NamedTuple):
@@ -202,7 +202,7 @@ class Signature(NamedTuple):
     begins: re.Pattern[bytes]
     """Bytes that no text begins with, at least none that is a table or a log."""
     advice: str
-    """How its rows can be read."""
+    """The way in which its rows can be read."""
     suffix: str = ""
     """The end of the names of files that are unpacked while they are read."""
 

@@ -33,15 +33,15 @@ class ParquetSource(FileSource):
 
         ParquetSource("trips/", columns=["fare"], timestamp="pickup", typed=True)
 
-    `docs/connectors.md` lists the types that are read.
-    Values are Python's, as `framework.columns.converter` makes them: numbers, text, bytes, dates and so on;
-    timestamps are numbers in the unit of their column, and those of 96 bits (INT96) in microseconds. With
-    `typed`, bolts that take columns get them as the file has them. Groups of rows are read one after the
-    other, and in batches, so memory does not grow with a file. A row is malformed if it has no time (null) or
-    one that is not of the years 1 to 9999, an INT96 that is no whole number of microseconds, or a value that
-    Python's class has no room for: a date behind the year 9999, a time of day that is not within a day or has
-    nanoseconds, a duration with nanoseconds or of more days than Python counts, text that is no UTF-8. It
-    may be nested, and with `typed` the same rows are malformed.
+    `docs/connectors.md` lists the types that are read. Values are Python's, as `framework.columns.converter`
+    makes them: numbers, text, bytes, dates and so on. Timestamps are numbers in the unit of their column;
+    timestamps of 96 bits (INT96) are in microseconds. With `typed`, bolts that take columns get them as the
+    file has them. Groups of rows are read one after the other, and in batches, so memory does not grow with a
+    file. A row is malformed if it has no time (null), a time outside the years 1 to 9999, or an INT96 that is
+    no whole number of microseconds. It is malformed, too, if it has a value that Python's class has no room
+    for. Such values are a date after the year 9999, a time of day that is not within a day or has
+    nanoseconds, and text that is not UTF-8. A duration with nanoseconds, or with too many days for Python, is
+    one as well. It may be nested, and with `typed` the same rows are malformed.
 
     Args:
         path: a file, a folder, a pattern (``trips/*.parquet``), or a list of these.
@@ -147,7 +147,8 @@ class ParquetSource(FileSource):
         groups: Sequence[int],
         wanted: Sequence[str],
     ) -> int96.Int96Check | None:
-        """What looks for timestamps of 96 bits that are not what is read of them, where there are such."""
+        """Return the search for timestamps of 96 bits that do not equal the values read; None if there are
+        none."""
         names = int96.columns_of(found, wanted)
         if not names:
             return None
@@ -369,7 +370,7 @@ def _taken(batch: pa.RecordBatch, indices: Sequence[int]) -> pa.RecordBatch:
 
 @lru_cache(maxsize=64)
 def _batches(schema: Schema, fields: tuple[str, ...]) -> Batches:
-    """What makes the batches of a typed stream; no part of the source, as it cannot go to another process."""
+    """Return the maker of batches for a typed stream; it cannot be a part of the source, which is pickled."""
     from framework.model.columns import Batches
 
     return Batches(schema, fields)

@@ -12,7 +12,7 @@ from framework.model.errors import SourceError
 from framework.operators.components import Block
 
 ON_MALFORMED: Final = ("error", "skip", "stream")
-"""What may become of malformed rows."""
+"""The choices for malformed rows."""
 MALFORMED: Final = "malformed"
 """The stream that they may go to."""
 MALFORMED_FIELDS: Final = ("file", "line", "raw", "reason")
@@ -26,7 +26,7 @@ class Malformed(NamedTuple):
     number: int
     """Its number among the records of its file."""
     row: tuple[str, int, str, str]
-    """What goes to the stream of malformed rows."""
+    """The row for the stream of malformed rows."""
 
 
 class Portion(NamedTuple):
@@ -39,7 +39,7 @@ class Portion(NamedTuple):
     times: Sequence[int] | None
     """The event time of each row in microseconds since 1970 UTC; None where the source has no such field."""
     end: int
-    """How many records of the file have been read so far."""
+    """The number of records of the file that have been read so far."""
     malformed: Sequence[Malformed] = ()
     """The malformed records among them, where they go to a stream of their own."""
 
@@ -59,8 +59,9 @@ Numbered = tuple[Block, Sequence[int]]
 class Mixing:
     """Puts malformed rows among the others of a partition.
 
-    Where the number of a row is its time, so it is for malformed ones. Otherwise each has the latest time of
-    all rows before it, so that none is late, and those before any other have the time of the first one.
+    If the number of a row is its time, this holds for malformed rows, too. Otherwise each has the latest time
+    of all rows before it, so that none is late. Malformed rows before any other have the time of the first
+    one.
 
     Args:
         by_number: whether the number of a row is its time.
@@ -69,7 +70,7 @@ class Mixing:
     def __init__(self, *, by_number: bool) -> None:
         self._by_number = by_number
         self._begun: list[Malformed] = []
-        """Those before any row that has a time."""
+        """The malformed rows before any row that has a time."""
 
     def blocks(
         self, portion: Portion, times: array[int], base: int, latest_us: int, *, mutable: bool

@@ -1,6 +1,6 @@
-"""Whatever a reader of a file raises becomes an error that names the file: one place for all formats.
+"""Conversion of a reader's errors into errors that name the file, in one place for all formats.
 
-A row that is malformed is no matter of this: `on_malformed` says what becomes of it.
+Malformed rows are not treated here: `on_malformed` says what becomes of them.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError)
 
 @dataclass
 class Progress:
-    """How far a file has been read."""
+    """The progress in reading a file."""
 
     records: int = 0
-    """How many of its records have been read."""
+    """The number of its records that have been read."""
 
 
 @contextmanager

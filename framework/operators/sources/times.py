@@ -42,11 +42,11 @@ class EventTime:
             raise SourceError("unit is for numbers and timestamp_format for text: give one of them")
         self.field = field
         self.unit = unit
-        """What its numbers count; None where it is text."""
+        """The unit of its numbers; None if it is text."""
         self._format = format
         self._one = self._reader()
         self.expected = self._expected()
-        """What a value must be, in words."""
+        """The expected form of a value, in words."""
 
     def one(self, value: Any) -> int:
         """The time of a value, in microseconds since 1970 UTC.

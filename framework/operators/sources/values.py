@@ -1,4 +1,4 @@
-"""What the texts of a CSV file and the values of JSON become, by the type that their field was given."""
+"""Conversion of the texts of a CSV file, and of the values of JSON, to the declared types of their fields."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Column:
 
     field: str
     expected: str
-    """What a value must be, in words."""
+    """The expected form of a value, in words."""
     convert: Callable[[Any], Any]
     """Makes one value; raises where it cannot."""
     bulk: Callable[[Sequence[Any]], Sequence[Any]] | None = None
@@ -67,7 +67,7 @@ class _Refused(ValueError):
 def columns_of(
     fields: Sequence[str], types: Mapping[str, Type] | None, *, of_text: bool
 ) -> list[Column | None]:
-    """What makes the values of fields, in order; None where a value stays as it is.
+    """Return the makers of the fields' values, in order; None for a value that stays as it is.
 
     Args:
         fields: the names of the fields.
@@ -180,7 +180,7 @@ def _not_empty(text: str) -> str:
 
 _WHOLE: Final = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 _NUMBER: Final = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,9})?\s*", re.ASCII)
-"""What other programs take for numbers; Python also takes 1_000, and digits of any script."""
+"""The texts that other programs read as numbers; Python also reads 1_000, and digits of any script."""
 
 
 def whole_of(text: str) -> int:

@@ -1,7 +1,7 @@
 """Python stand-ins for Java classes that example topologies are made of.
 
-A topology that names such a class runs here with the stand-in, and keeps the Java name
-when it is printed, so that it runs on a Storm cluster as well.
+A topology that names such a class runs here with the stand-in. It keeps the Java name when it is printed, so
+that it runs on a Storm cluster as well.
 """
 
 from collections.abc import Mapping

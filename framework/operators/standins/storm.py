@@ -92,7 +92,7 @@ _PAUSE_SECS = 0.1
 class TestWordSpout(Spout):
     """Emits one of five names at random, ten times a second, for ever.
 
-    What is drawn depends only on the task's index within the component, so it is the same in every run.
+    The choice depends only on the task's index within the component, so it is the same in every run.
 
     Args:
         is_distributed: as in Storm; without effect, set the parallelism instead.

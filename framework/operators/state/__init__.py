@@ -1,4 +1,4 @@
-"""Declared state: what bolts remember by key, or by task, where the runtime can see it.
+"""Declared state: the memory of bolts by key, or by task, where the runtime can see it.
 
     class Count(Bolt):
         seen = ValueState("int64", default=0)
@@ -6,19 +6,17 @@
         def process(self, tup):
             self.seen.value += 1  # of this tuple's key
 
-================  ===============================================================================
-declaration       what every state has in common, and which states a class declares
-types             the types of typed state
-kinds             the kinds of state: value, table, reducing, aggregating
-collections       the kinds that hold several values per key: list, map
-access            what the runtime hands to a state when a task begins
-key_values        the key-value state of Storm's stateful bolts
-handles, pickled  what a component's attribute is while the task runs: of typed, of any values
-lists, maps       likewise of lists and maps
-batches           the state of batching bolts, and what its attribute is
-kept              what of them is unpickled, and may have to be written
-loading           values that were pickled, read again
-================  ===============================================================================
+- `declaration`: the base of all states, and the declared states of a class
+- `types`: the types of typed state
+- `kinds`: the kinds of state: value, table, reducing, aggregating
+- `collections`: the kinds that hold several values per key: list, map
+- `access`: the access that the runtime passes to a state when a task begins
+- `key_values`: the key-value state of Storm's stateful bolts
+- `handles`, `pickled`: the attribute of a component while the task runs: of typed, of any values
+- `lists`, `maps`: the same for lists and maps
+- `batches`: the state of batching bolts, and its handle
+- `kept`: values that are unpickled, and may have to be written
+- `loading`: pickled values, read again
 """
 
 from framework.operators.state.access import (

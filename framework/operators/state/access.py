@@ -1,4 +1,5 @@
-"""What the runtime hands to a declared state when a task begins, and what it expects of the handle."""
+"""The interface between the runtime and a declared state: the access that it passes, the handle that it
+expects."""
 
 from __future__ import annotations
 
@@ -41,8 +42,11 @@ class StateAccess:
     group_count: int = 0
     """The number of key groups of its component; 0 where that has no state by key."""
     key_fields: int = 1
-    """Of how many fields its keys are: of one a key is that value, which may be a tuple; of several it is a
-    tuple of them. 0 where the component makes its keys itself."""
+    """The number of fields in a key.
+
+    With one field, a key is that value, which may be a tuple; with several, it is a tuple of them. 0 if the
+    component makes its keys itself.
+    """
 
 
 @runtime_checkable

@@ -29,7 +29,7 @@ class Gatherer(Protocol):
 
 
 class BatchState(PickledState):
-    """What a batching bolt has gathered, if it is to survive its process; the handle is `GatheredBatches`.
+    """The tuples that a batching bolt has gathered, if they survive its process; see `GatheredBatches`.
 
     Elsewhere batches lie in an attribute only, and cost nothing beside it.
     """
@@ -85,7 +85,7 @@ class GatheredBatches:
         self._rows: dict[Hashable, list[int]] = {}
         """The numbers of the rows with the tuples of each key."""
         self._written: dict[Hashable, int] = {}
-        """How many tuples of each key they have."""
+        """The number of tuples of each key in these rows."""
         self._next = 0
         """The number of the next row."""
         self._ticks = 0

@@ -16,23 +16,23 @@ _PER: Final = ("key", "task")
 Durable = Literal["slice", "checkpoint"]
 _DURABLE: Final = ("slice", "checkpoint")
 TO_LIVE: Final = ", with a time to live"
-"""What the types of a state end with that is forgotten by time; how long that is may change between runs."""
+"""The end of the types of a state that expires; its time to live may change between runs."""
 _SHORTEST_S: Final = 1e-6
 _LONGEST_S: Final = 10**11
 
 
 @dataclass(frozen=True, slots=True)
 class StateSpec:
-    """What a plan knows of a declared state."""
+    """The description of a declared state in a plan."""
 
     name: str
     """Of the attribute."""
     kind: str
     """``value``, ``table`` and so on."""
     types: str
-    """What it holds, in words."""
+    """The types of its values, in words."""
     per: Per
-    """Whether each key has a value of its own, or each task one."""
+    """``key`` if each key has a value of its own, ``task`` if each task has one."""
     codes: tuple[str, ...]
     """The letters of the columns of each of its tables; see `viper.state.KeyedState`."""
     durable: Durable = "slice"
@@ -85,7 +85,7 @@ class State(ABC):
     @property
     @abstractmethod
     def types(self) -> str:
-        """What it holds, in words."""
+        """The types of its values, in words."""
 
     @abstractmethod
     def handle(self, access: StateAccess) -> Any:
@@ -103,7 +103,7 @@ class State(ABC):
 
     @property
     def spec(self) -> StateSpec:
-        """What a plan knows of it."""
+        """Its description in a plan."""
         types = self.types if self.ttl is None else f"{self.types}{TO_LIVE}"
         return StateSpec(self.name, self.kind, types, self.per, self.codes, self.durable)
 
@@ -144,7 +144,7 @@ class PickledState(State):
     """A state of Python values that have a form of their own, and are pickled in it."""
 
     holds: ClassVar[str]
-    """What it holds, in words."""
+    """The kind of its values, in words."""
 
     @property
     def codes(self) -> tuple[str, ...]:

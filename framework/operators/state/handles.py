@@ -1,4 +1,4 @@
-"""What the attribute of a declared state is while a task runs.
+"""Handles: the attributes of declared states while a task runs.
 
 A typed value is a `viper.state.StateCell`, and a table a `viper.state.TableCell`, which C reads and writes.
 The others are made of values here.
@@ -68,7 +68,7 @@ class Folded:
 
 
 class Reduced(Folded):
-    """What a function makes of the values that were added."""
+    """The result of a function for the values that were added."""
 
     def __init__(self, cell: StateCell | PickledValue, function: Callable[[Any, Any], Any]) -> None:
         super().__init__(cell)
@@ -82,7 +82,7 @@ class Reduced(Folded):
 
     @property
     def value(self) -> Any:
-        """What has become of the values of the key; None before the first."""
+        """The result for the values of the key; None before the first."""
         return self._cell.value
 
 

@@ -26,7 +26,7 @@ class Kept:
 
     def __init__(self, token: Hashable, key: Any, entry: Any, value: Any) -> None:
         self.token = token
-        """What it is known by."""
+        """The name by which it is found."""
         self.key = key
         """Of the state."""
         self.entry = entry
@@ -44,7 +44,8 @@ class KeptValues:
         self._kept: dict[Hashable, Kept] = {}
         self._dirty: dict[Hashable, Kept] = {}
         self._images: dict[Hashable, tuple[Kept, bytes | None]] = {}
-        """What the tuple in process may have changed: as it was before, None where the table has it."""
+        """Values that the tuple in process may have changed, as they were before; None if the table has
+        them."""
         self._tuple = -1
         """The number of that tuple."""
 

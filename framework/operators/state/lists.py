@@ -1,4 +1,4 @@
-"""What the attribute of a declared list is while a task runs.
+"""Handles of declared lists: their attributes while a task runs.
 
 A typed list is a `viper.state.ListCell`. One of any values is made of a list of bytes, here.
 """
@@ -29,8 +29,8 @@ def list_handle(
 class PickledList:
     """The list of the key of the tuple in process.
 
-    What is added is pickled and written at once. Elements that were read are kept; if they are not plain they
-    may have been changed in place, and the list is written anew, if it differs, when the slice ends.
+    An added element is pickled and written at once. Elements that were read are kept. If they are not plain
+    they may have been changed in place; the list is then written again, if it differs, when the slice ends.
     """
 
     def __init__(self, access: StateAccess) -> None:

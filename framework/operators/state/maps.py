@@ -1,4 +1,4 @@
-"""What the attribute of a declared map is while a task runs.
+"""Handles of declared maps: their attributes while a task runs.
 
 A map of typed values is a `viper.state.MapCell`. One of any values is made of a map of bytes, here.
 """

@@ -1,8 +1,8 @@
-"""Which of a consumer's tasks each row goes to.
+"""Routers: the choice of a consumer's task for each row.
 
 One router serves one subscription of one producing task. It sees rows in the order of their emission, a
-buffer at a time, and keeps what it needs to count across buffers, so that the size of a buffer never shows
-in where a row goes. Tasks are indexes into the consumer's tasks, sorted by id.
+buffer at a time, and keeps its counts across buffers. So the size of a buffer never shows in the choice of a
+task. Tasks are indexes into the consumer's tasks, sorted by id.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class CountingRouter(ABC):
 
     @abstractmethod
     def save(self) -> list[int]:
-        """What it has counted, for `restore`."""
+        """Return the counts, for `restore`."""
 
     @abstractmethod
     def restore(self, counts: Sequence[int]) -> None:
@@ -179,7 +179,8 @@ class RareKeys:
         self._seen = _Remembered(placing_hash_of_rare)
 
     def hashed(self, hash_rows: Callable[[Callable[[Any], int]], bytes]) -> bytes:
-        """What a function finds for rows, given a function for the values that are not plain.
+        """Return the hashes that a function finds for rows, with a function for the values that are not
+        plain.
 
         Raises:
             TypeError: a key that has no stable hash.

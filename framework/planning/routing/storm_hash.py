@@ -1,9 +1,8 @@
 """The hash by which a Storm cluster places keys, so that placement can be the same here.
 
-Storm takes ``Arrays.deepHashCode`` of the selected values as its JSON reader made
-them (2.6 and later): an integer that fits becomes an Integer, else a Long, else a
-BigInteger; any other number a Double, or a BigDecimal if its text is longer than
-18 characters.
+Storm takes ``Arrays.deepHashCode`` of the selected values as its JSON reader made them (2.6 and later). An
+integer becomes an Integer if it fits, else a Long, else a BigInteger. Any other number becomes a Double, or a
+BigDecimal if its text is longer than 18 characters.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which of a component's tasks share its tuples, as one word of shared memory can say it."""
+"""The set of a component's tasks that share its tuples, in the form of one word of shared memory."""
 
 from __future__ import annotations
 

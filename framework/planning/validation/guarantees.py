@@ -1,4 +1,4 @@
-"""How often the tuples of a spout count, whatever dies: what each kind of spout is promised."""
+"""Guarantees: the number of times that a spout's tuples count after a death, for each kind of spout."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def guarantees(topology: Topology, settings: Settings) -> list[str]:
 
 
 def _after_exceptions(topology: Topology, settings: Settings) -> Iterator[str]:
-    """What an exception leads to, where that depends on the library that a component's class is of."""
+    """Describe the effect of an exception, if it depends on the library of a component's class."""
     ported: list[str] = []
     ours: list[str] = []
     for component in topology.components:

@@ -96,10 +96,10 @@ def check_bolts(topology: Topology) -> Iterator[Problem]:
 
 
 def check_reachable(topology: Topology) -> Iterator[Problem]:
-    """No cycle is cut off from the spouts.
+    """Find cycles that are cut off from the spouts.
 
-    What lies behind a bolt with no inputs or with an unknown source is left out: it is cut off
-    by that mistake, which is reported where it is.
+    Components after a bolt with no inputs, or with an unknown source, are left out: they are cut off by that
+    mistake, which is reported where it is.
     """
     fed = reachable(topology, also_from=_cut_off_by_another_mistake(topology))
     for component in topology.components:

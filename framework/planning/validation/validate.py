@@ -104,7 +104,7 @@ RULES: Sequence[Callable[[Topology], Iterator[Problem]]] = (
     check_classes,
     check_hooks,
 )
-"""What must hold for every topology, also for one that only a cluster can run."""
+"""The rules for every topology, also for one that only a cluster can run."""
 
 
 def validate(topology: Topology, settings: Settings | None = None) -> list[Problem]:

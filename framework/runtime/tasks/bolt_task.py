@@ -67,10 +67,10 @@ class BoltParts:
 class BoltTask(Task):
     """Runs one replica of a bolt.
 
-    A turn has three steps. First comes the work that the wall clock has made due, then a slice of the input
-    with the work due between inputs, then the work that is due after it. Whenever the output is full, the
-    rest waits for a later turn. A task whose bolt has no part in cuts, or in a group of shared tables, asks
-    nothing about them.
+    A turn has three steps. First comes the work that the wall clock has made due. Then comes a slice of the
+    input with the work due between inputs, and last the work that is due after it. Whenever the output is
+    full, the rest waits for a later turn. A task whose bolt has no part in cuts, or in a group of shared
+    tables, asks nothing about them.
     """
 
     def __init__(

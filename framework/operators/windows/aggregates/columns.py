@@ -31,7 +31,7 @@ _NUMBERS: Final = (int, float)
 
 
 def column_adder(aggregate: Aggregate[Any, Any]) -> ColumnAdder | None:
-    """What adds columns to the accumulators of an aggregate; None where values are added one by one.
+    """Return the function that adds columns to an aggregate's accumulators; None if values are added singly.
 
     The function raises `OneByOneError` for columns that it cannot add exactly as `Aggregate.add` does.
     """
