@@ -53,7 +53,7 @@ class TupleStream:
         par: Par | None = None,
         name: str | None = None,
     ) -> TupleStream:
-        """Apply a function to each tuple; the stream of its results.
+        """Apply a function to each tuple; return the stream of its results.
 
         Args:
             function: returns the value, or for several fields a tuple of values.

@@ -1,9 +1,13 @@
 """Bolts that call functions for the windows of each key, as operators over windows (O+).
 
-Each takes the form of its windows as keywords: `size` and perhaps `advance`, durations such as ``10s``, and
-perhaps an `offset`, and a `zone`. The zone, such as ``Europe/Berlin``, is the one whose days, weeks or months
-they are (``1d``). Or `gap`, of sessions; or `count` and perhaps `slide`, of windows of so many tuples with
-one key. In YAML:
+Each takes the form of its windows as keywords:
+
+- `size` and perhaps `advance`, durations such as ``10s``; perhaps an `offset`, and a `zone` such as
+  ``Europe/Berlin`` whose days, weeks or months they are (``1d``);
+- `gap`, of sessions;
+- `count` and perhaps `slide`, of windows of so many tuples with one key.
+
+In YAML:
 
     - id: "totals"
       className: "viperstorm.streams.AggregateWindow"

@@ -1,6 +1,4 @@
-"""The recipe of an object, as a value:
-
-Flux's object definition.
+"""The recipe of an object, as a value: Flux's object definition.
 
 A topology names classes and arguments; it never holds an instance. So it can be printed, compared, and built
 again in another process.
