@@ -403,7 +403,7 @@ def _is_main_file(script: FrameType) -> bool:
 
 
 def _is_unconditional(script: FrameType) -> bool:
-    """True if a script is at a statement of its top level that stands under no condition."""
+    """True if the present statement of a script is at its top level, under no condition."""
     lines = linecache.getlines(script.f_code.co_filename)
     statements = ast.parse("".join(lines)).body if lines else []
     here = [s for s in statements if s.lineno <= script.f_lineno <= (s.end_lineno or s.lineno)]

@@ -106,9 +106,9 @@ def emits_outside_input(
     time: TimeMode,
     subscriptions: Sequence[Subscription],
 ) -> bool:
-    """True if a bolt may emit when the wall clock says so, or when a tuple comes back through a cycle.
+    """True if any bolt may emit by the wall clock, or when a tuple comes back through a cycle.
 
-    Such output stands behind all input that has come, at a position that the sources have not reached yet.
+    Such output lies after all input that has come, at a position that the sources have not reached yet.
     So whoever merges it with the sources waits for the sources, even if these wait for the ack of that very
     output (``topology.max.spout.pending``).
     """

@@ -35,7 +35,7 @@ class Executor:
     tasks: tuple[int, ...]
     """Ids, ascending."""
     blocking: bool = False
-    """True if it is there for one task that may block, beside the others of its worker."""
+    """True if the executor serves one task that may block, beside the others of its worker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Group:
     index: int
     """Index of the task within its component; 0 for a cycle."""
     alone: bool
-    """True if nothing else may be on its worker."""
+    """True if nothing else may run on its worker."""
 
 
 class Placer(Protocol):

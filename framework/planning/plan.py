@@ -42,7 +42,7 @@ class Subscription:
     feedback: bool
     """True if it closes a cycle: delivered as it arrives, without waiting for others."""
     cyclic: bool
-    """True if it is part of a cycle: what its producer emits must not wait for its consumer to have room."""
+    """True if it is part of a cycle: its producer must not wait for room at its consumer."""
     copies: bool
     """True if one tuple may go to several of its consumer's tasks."""
     key: tuple[int, ...] | None = None
@@ -91,7 +91,7 @@ class Plan:
     traits: Mapping[str, Traits]
     """Facts about each component's class, by id."""
     emits_outside_input: bool = False
-    """True if a bolt may emit by the wall clock, or by what comes back to it through a cycle."""
+    """True if a bolt may emit by the wall clock, or for tuples that come back to it through a cycle."""
     offsets: Mapping[str, Mapping[int, tuple[int, int]]] = field(default_factory=dict)
     """For each partitioned spout that resumes where an earlier run had stopped, the offset in each of its
     partitions: time of the last row in microseconds, and number of rows of that time."""

@@ -136,7 +136,7 @@ def _unfit_groupings(component: ComponentSpec) -> Iterator[str]:
 
 
 def _is_stateless(definition: ObjectDef | None) -> bool:
-    """True if the class of a custom grouping says that it is; so does one that cannot be imported."""
+    """True if the class of a custom grouping says `stateless`, or cannot be imported."""
     if definition is None or definition.factory is not None:
         return False
     try:

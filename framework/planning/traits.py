@@ -50,17 +50,17 @@ class Traits:
     partitioned: bool = False
     """True if it is a spout that brings partitions."""
     seekable: bool = False
-    """True if it is a spout that says where it is, and can go on from there."""
+    """True if it is a spout that reports its offset, and can resume there."""
     hears_answers: bool = False
     """True if it is a spout that defines ``ack`` or ``fail``, and so emits tuples with ids."""
     goes_back: bool = False
-    """True if what it has taken goes back to the last commit of its task, whatever it declares."""
+    """True if its rows go back to the last commit of its task, whatever it declares."""
     is_class_known: bool = False
-    """True if it is a Python class that is at hand; else most of what is said here is a guess."""
+    """True if it is a Python class that can be imported; else most of these traits are guesses."""
     forgets: bool = False
     """True if it keeps its result in the memory of its process, whatever it declares."""
     event_time: bool = False
-    """True if all that a spout brings has event time: its partitions do, or it declares a field for it."""
+    """True if all rows of a spout have event time: its partitions do, or it declares a field for it."""
     bounded: bool | None = None
     """True if a spout is expected to end: the user says so, it brings partitions, or it is a generator spout.
 

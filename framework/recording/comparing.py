@@ -72,7 +72,7 @@ class Ancestor:
 
     @property
     def same(self) -> bool:
-        """True if both have the same there."""
+        """True if both recordings have the same values there."""
         return same([one.values for one in self.a], [other.values for other in self.b])
 
 

@@ -26,7 +26,7 @@ class RecordedInput(Protocol):
 
     @property
     def exhausted(self) -> bool:
-        """True if there is no more."""
+        """True if there are no more tuples."""
 
     @property
     def frontier(self) -> Position:
@@ -57,7 +57,7 @@ class ReplaySource:
 
     @property
     def exhausted(self) -> bool:
-        """True if there is no more."""
+        """True if there are no more tuples."""
         return self._next is None
 
     @property

@@ -64,9 +64,9 @@ class Progress:
     processed: int
     """Tuples processed by all bolts together; taps (`framework.recording.tap`) are left out."""
     done: bool
-    """True if this is the last one."""
+    """True if this is the last report of progress."""
     draining: bool = False
-    """True if the run has been asked to end, and what is in flight is being finished."""
+    """True if the run has been asked to end, and tuples in flight are being processed."""
     share: float | None = None
     """The share of the run that is over, from 0 to 1; None if nobody knows."""
     callbacks: Sequence[LongCallback] = ()
@@ -94,7 +94,7 @@ class RunReport:
     results: Mapping[str, tuple[Any, ...]]
     """For each sink that has a result: what its tasks returned."""
     drained: bool
-    """True if everything that was emitted has been processed."""
+    """True if all emitted tuples have been processed."""
     statistics: RunStatistics
     """The statistics of its channels and executors."""
     incidents: Sequence[Incident] = ()
@@ -116,7 +116,7 @@ class RunReport:
 
     @property
     def has_ended(self) -> bool:
-        """True if its input was over, and all of it has been processed; nothing goes on from there."""
+        """True if its input was over, and all of it has been processed; no run resumes from there."""
         return self.drained and self.reason not in (StopReason.SUSPENDED, StopReason.FAILED)
 
     @property

@@ -115,7 +115,7 @@ class Run:
         self._options = options
         self._start, self._rename = options.start, dict(options.rename)
         self._has_begun = False
-        """True if a run had begun where this one does; its sinks may have applied rows of this one."""
+        """True if a run had begun at the same place before; its sinks may have applied rows of this one."""
         self._folder = checkpoints = options.checkpoints
         records, replays = options.record is not None, options.replay is not None
         check_checkpoints(plan, made=checkpoints is not None, records=records, replays=replays)

@@ -32,7 +32,7 @@ def kind_of(node: yaml.Node) -> str:
 
 
 def is_null(node: yaml.Node) -> bool:
-    """True if a node is null or not there at all, as after ``key:``."""
+    """True if a node is null or missing, as after ``key:``."""
     return isinstance(node, yaml.ScalarNode) and kind_of(node) == "null"
 
 

@@ -168,7 +168,7 @@ class ProgramBolt(ProgramComponent, Bolt):
     auto_ack = False
     auto_anchor = False
     _is_finishing = False
-    """True if the program has been told that its input is over."""
+    """True if the program has heard that its input is over."""
 
     def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
         """Start the program, and take what it emits while it initializes itself."""

@@ -72,7 +72,7 @@ class ProgramHost(Host):
 
     @property
     def speaks_by_itself(self) -> bool:  # type: ignore[override]
-        """True if what the program emits and acks waits in a pipe, as that of a bolt may."""
+        """True if output and acks of the program may wait in a pipe, as those of a bolt do."""
         return isinstance(self.component, ProgramBolt)
 
     def take_answers(self) -> None:

@@ -73,7 +73,7 @@ class Session:
         self._reads_in_turn = False
         """True if the program takes the next message for the receivers, whatever it is."""
         self._works_on = False
-        """True if the program goes on with a tuple behind a heartbeat, and answers it later."""
+        """True if the program continues with a tuple after a heartbeat, and answers it later."""
 
     @property
     def is_pending(self) -> bool:
@@ -149,7 +149,7 @@ class Session:
             self._execute(message)
 
     def _is_done_with_tuple(self) -> bool:
-        """True if no more of a tuple is to be waited for, now that a heartbeat behind it was answered."""
+        """True if no more of a tuple is waited for, now that a heartbeat after it was answered."""
         if self._works_on:
             return True
         while self._tuple is not None and self._syncs > self._asked:

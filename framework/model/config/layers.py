@@ -151,7 +151,7 @@ def streamparse_layer(topology: Topology, environment: str | None) -> tuple[Laye
 
 
 def is_of_streamparse(topology: Topology) -> bool:
-    """True if a topology stands in a streamparse project, by its ``config.json``."""
+    """True if a topology lies in a streamparse project, by its ``config.json``."""
     return any(is_streamparse_config(folder / STREAMPARSE_FILE) for folder in _folders(topology))
 
 

@@ -38,7 +38,7 @@ class BatchingBolt(Bolt):
 
     @property
     def _keeps_batches(self) -> bool:
-        """True if what it has gathered is declared state."""
+        """True if the gathered batches are declared state."""
         return "batch_contents" in vars(self)
 
     def _open_batches(self) -> None:

@@ -94,7 +94,7 @@ class JPlus(OPlus):
     # -- what a join defines
 
     def matches(self, left: Any, right: Any) -> bool:
-        """True if the values of two tuples belong together; by default all do for which `on` holds."""
+        """True if the values of two tuples match; by default all do for which `on` holds."""
         return True
 
     def joined(self, left: Any, right: Any) -> Row:

@@ -29,7 +29,7 @@ _PLAIN: Final = (str, int, float, bool, bytes, type(None))
 
 
 def is_transient(error: sa.exc.SQLAlchemyError) -> bool:
-    """True if the same may succeed a moment later, as the database restarts or somebody else holds a lock."""
+    """True if a retry may succeed a moment later, as the database restarts or somebody else holds a lock."""
     import sqlalchemy as sa
 
     if not isinstance(error, sa.exc.DBAPIError):

@@ -75,7 +75,7 @@ class TransactionalSink(Sink):
     eager = True
     """True if rows are applied at any time, as no checkpoints are made; it is set before `initialize`."""
     keeps_leftovers = True
-    """True if what a killed run without checkpoints had taken is applied when the next one starts."""
+    """True if rows that a killed run without checkpoints had staged are applied when the next one starts."""
     form = "pickle"
     """The encoding of entries, for readers without the sink."""
 
@@ -140,7 +140,7 @@ class TransactionalSink(Sink):
         return {}
 
     def takes_up(self, layout: Mapping[str, Any]) -> bool:
-        """True if what was written by another layout can be continued by this sink's."""
+        """True if this sink can continue rows that were written by another layout."""
         return layout == self.layout
 
     def apply_as(self, layout: Mapping[str, Any]) -> None:
@@ -739,7 +739,7 @@ def end_number(checkpoint: int, rows: int) -> int:
 
 
 def is_end(number: int) -> bool:
-    """True if a number is of rows behind the last checkpoint."""
+    """True if a number is that of rows after the last checkpoint."""
     return number >= _END
 
 

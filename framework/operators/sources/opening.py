@@ -40,7 +40,7 @@ def checked_encoding(encoding: str) -> str:
 
 
 def is_utf_8(encoding: str) -> bool:
-    """True if a byte order mark is left out."""
+    """True if an encoding is UTF-8, of which a byte order mark is left out."""
     return codecs.lookup(encoding).name == "utf-8"
 
 

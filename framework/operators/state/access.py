@@ -34,7 +34,7 @@ class StateAccess:
     """Says what is taken back together: its `number` is another one for each tuple and each other callback,
     such as one with the rows of a batch bolt."""
     goes_on: bool
-    """True if the component may go on after an exception, so that what a tuple changed must be taken back."""
+    """True if the component may continue after an exception, so that a tuple's changes must be taken back."""
     now: Callable[[], int] = no_time
     """The time of the tuple in process, in microseconds."""
     groups: range = range(0)

@@ -37,7 +37,7 @@ class Marks:
     passed_us: int | None = None
     """An end by time: windows that end there or before have fired, or are empty; None before the first."""
     is_behind: bool = False
-    """True if tuples have come behind all that has a time, since a window fired."""
+    """True if tuples have come after all that have a time, since a window fired."""
 
 
 class Image(NamedTuple):
@@ -180,7 +180,7 @@ class WindowContents:
         return end
 
     def is_over(self, end_us: int, time_us: int) -> bool:
-        """True if a window that ends then gets no more tuples, where none comes before a time."""
+        """True if a window with that end gets no more tuples, if none comes before a time."""
         return end_us <= time_us if self.spec.gap_us is not None else end_us < time_us
 
     def next_bound(self, time_us: int) -> int:

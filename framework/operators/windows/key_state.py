@@ -58,9 +58,9 @@ class OpenKeyWindows:
         self.grid: Grid
         """The bounds of windows by time that come every so much."""
         self._takes_late = False
-        """True if tuples are told from late ones."""
+        """True if late tuples are treated apart from others."""
         self._fires_rest = False
-        """True if windows fire at the end of all that no tuple has completed."""
+        """True if windows that no tuple has completed fire at the end of the input."""
         self._is_open = False
         self._number = 0
         """Of the window that was made last."""
@@ -273,7 +273,7 @@ class OpenKeyWindows:
 
     @property
     def leaves_due(self) -> bool:
-        """True if windows have stayed due of those of which `take` was to give some only."""
+        """True if `take` has left windows that are due."""
         return self._being_taken is not None
 
     def _found_due(self, due: Due) -> Iterator[tuple[Kept, KeyWindow]]:
@@ -362,7 +362,7 @@ class OpenKeyWindows:
 
     @property
     def takes_back(self) -> bool:
-        """True if what a tuple or a call has changed may be taken back, and the task go on."""
+        """True if the changes of a tuple or a call may be taken back, and the task continue."""
         return self._access.goes_on
 
     # -- the end of the input

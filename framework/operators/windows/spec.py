@@ -78,7 +78,7 @@ class WindowSpec:
 
     @property
     def has_durations(self) -> bool:
-        """True if it needs to know how long a microsecond is."""
+        """True if its windows have a length or an interval in time."""
         return self.is_timed or self.length_us is not None
 
     @property

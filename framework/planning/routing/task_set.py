@@ -52,7 +52,7 @@ class TaskSet:
 
     @property
     def is_first(self) -> bool:
-        """True if these are the first so many tasks."""
+        """True if these are the first tasks, without a gap."""
         return self.indexes[-1] == len(self.indexes) - 1
 
     def rank(self, index: int) -> int | None:

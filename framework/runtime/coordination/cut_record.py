@@ -178,7 +178,7 @@ class CutRecord:
         return self._registers[3]
 
     def is_decided_on(self, attempt: int) -> bool:
-        """True if what an attempt was made for is still going on."""
+        """True if the cut of an attempt is decided, and its work is not over."""
         return self.word == attempt << _BITS | CutState.DECIDED
 
     @property
@@ -357,7 +357,7 @@ class CutRecord:
 
 
 class InputEnd:
-    """The end of a bolt's input: that of a run, or of the input that several runs have together.
+    """The end of a bolt's input: that of this run, or of the whole input of several runs.
 
     Args:
         record: of the run; None where no run is ever closed before its input ends.
@@ -369,11 +369,11 @@ class InputEnd:
         self._task = task
 
     def may_end(self) -> bool:
-        """True if the end of the task's input is also that of what the run is a part of."""
+        """True if the end of the task's input is final, and is not that of a suspension."""
         return self._record is None or self._record.may_end(self._task)
 
     def closed_at(self) -> Position:
-        """Otherwise the position before which the run has processed everything."""
+        """If `may_end` is False, return the position before which the run has processed everything."""
         return LEAST if self._record is None else self._record.closed_at(self._task)
 
 

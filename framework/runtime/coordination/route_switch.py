@@ -53,7 +53,7 @@ class RouteSwitch:
         self._behind: Mapping[str, TaskSet] = {}
         """By component which tasks there are behind its cut."""
         self._is_ahead = False
-        """True if a cut is decided that no tuple has stood behind so far."""
+        """True if a cut is decided, and no tuple after it has come yet."""
         self._told = 0
         """The last attempt behind whose cut the task has said to be."""
 
@@ -97,7 +97,7 @@ class RouteSwitch:
 
     @property
     def _is_decided(self) -> bool:
-        """True if a reconfiguration is, as far as the task has heard."""
+        """True if a reconfiguration is decided, as far as the task has heard."""
         return self._proposal.state is CutState.DECIDED and self._proposal.purpose is Purpose.RECONFIGURATION
 
     def _hear(self) -> None:

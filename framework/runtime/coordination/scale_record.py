@@ -102,7 +102,7 @@ class ScaleRecord:
         self._registers[self._handed[task]] = attempt
 
     def has_handed_over(self, task: int, attempt: int) -> bool:
-        """True if a task has."""
+        """True if a task has handed over its key groups in an attempt."""
         # A later one, too: a task that was fast may be at the next before another has looked at this one.
         return self._registers[self._handed[task]] >= attempt
 
@@ -129,7 +129,7 @@ class ScaleRecord:
         )
 
     def is_divided_anew(self, attempt: int) -> bool:
-        """True if all producers of their tuples are behind the cut of an attempt, in a run that commits."""
+        """True if all producers of their tuples have passed the cut of an attempt, in a run that commits."""
         return all(
             self._registers[self._divided[task]] >= attempt
             for name in self.changing()

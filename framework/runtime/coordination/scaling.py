@@ -111,7 +111,7 @@ class Scaling:
 
     @property
     def is_settled(self) -> bool:
-        """True if all that was asked for has been carried out; from any thread."""
+        """True if all requested changes have been carried out; any thread may call it."""
         with self._changing:
             record = self._record
             return record is None or all(record.wanted(name) == some for name, some in self._tasks.items())

@@ -36,7 +36,7 @@ class SourceCut:
         """That of the record when it was read last."""
         self._proposal = NO_PROPOSAL
         self._is_bound = False
-        """True if nothing beyond the time of the proposal is to be brought for now."""
+        """True if the task must not bring anything beyond the time of the proposal for now."""
         self._stands_since_s: float | None = None
         self._quiet_turns = 0
         self._quiet_since_s = 0.0
@@ -80,7 +80,8 @@ class SourceCut:
 
     @property
     def must_hear_decision(self) -> bool:
-        """True if the task, which may have brought all, is not to say so before a decision, even in a drain.
+        """True if the task, which may have brought all, must not report its end before a decision, even in a
+        drain.
 
         Whoever hears that nothing more will come may emit its last rows at once, which lie behind the cut of
         a reconfiguration, and must be divided by it.
@@ -95,7 +96,7 @@ class SourceCut:
 
     @property
     def is_there(self) -> bool:
-        """True if the task, or one whose place it takes, has come to the cut with which the run ends."""
+        """True if the task, or one whose place it takes, has reached the cut with which the run ends."""
         return self.suspends and self._record is not None and self._record.has_passed(self._task)
 
     @property
@@ -105,7 +106,7 @@ class SourceCut:
 
     @property
     def saves(self) -> bool:
-        """True if the task has to say where it is at the cut."""
+        """True if the task has to save its offset at the cut."""
         return self._is_bound and self._proposal.purpose is Purpose.CHECKPOINT
 
     @property
@@ -114,7 +115,8 @@ class SourceCut:
         return self._proposal.until_us if self._is_bound else NO_LIMIT
 
     def stands(self, now_s: float) -> bool:
-        """True if the task, which has nothing to bring, may wait for a decision only.
+        """True if the task, which has nothing to bring, waits for a decision; the first such call notes the
+        time.
 
         Args:
             now_s: monotonic time in seconds.
@@ -153,8 +155,8 @@ class SourceCut:
         self._proposal = now
 
     def _is_successors(self, now: Proposal, before: Proposal) -> bool:
-        """True if a process that died was to pass the cut of a reconfiguration, and has not, or if the run
-        is closed."""
+        """True if a process that died had to pass the cut of a reconfiguration, and has not, or if the run is
+        closed."""
         assert self._record is not None
         if now.state is CutState.CLOSED:
             return True
@@ -163,7 +165,7 @@ class SourceCut:
         return is_bound and not self._record.has_passed(self._task)
 
     def _may_pass_early(self, last: Position, behind: Position) -> bool:
-        """True if the cut may be where the task stands; arguments as of `passed`."""
+        """True if the cut may be at the task's present position; arguments as of `passed`."""
         # Consumers may have rows that a process before this one has brought, and this one has not as yet.
         return last < behind and behind >= self._floor and self.is_alone
 

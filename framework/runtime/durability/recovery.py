@@ -52,7 +52,7 @@ class Repeat:
 
     @property
     def is_slice(self) -> bool:
-        """True if there was anything that was cut off."""
+        """True if a slice was cut off."""
         return bool(self.taken or self.left_out)
 
 
@@ -220,7 +220,7 @@ class Commits:
         self._noted: dict[str, bytes] = {}
         """The pickled note of each part, as of the last commit."""
         self.is_due = False
-        """True if something was brought in a turn that is over, and not committed as yet."""
+        """True if a turn that is over has brought something that is not committed yet."""
         self.has_begun = notes.get(_BEGUN) is not None
         """True if the task has committed anything, in this process or in one that has died."""
 
@@ -229,7 +229,7 @@ class Commits:
         self.is_due = True
 
     def take_due(self) -> bool:
-        """True if anything was brought since the last call that is to be committed."""
+        """True if something was brought since the last call that is to be committed."""
         is_due, self.is_due = self.is_due, False
         return is_due
 

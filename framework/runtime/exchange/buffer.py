@@ -121,7 +121,7 @@ class EmitBuffer:
         self._in_segments = 0
         """Tuples in the segments; kept, as the length is asked for at every look at the task."""
         self.has_more = False
-        """True if `take` has left something that was there when it was called."""
+        """True if `take` has left rows or columns that were there when it was called."""
         self.limit = limit
         self.is_mute = not ports
         """True if the component declares no stream, so that nothing ever waits here."""

@@ -25,13 +25,13 @@ _OF_NO_INPUT: Final = Fanout(0)
 
 
 class Marks:
-    """Says of the rows in process how many outputs there are after each, all together.
+    """Marks with the number of outputs after each row in process, all together.
 
-    It stands in for a `viper.rows.Inbox`, which says so of single tuples.
+    It takes the place of a `viper.rows.Inbox`, which has such marks for single tuples.
     """
 
     open = False
-    """True if the last of them is still in process; outputs of such a one are not in the buffer yet."""
+    """True if the last row is still in process; its outputs are not in the buffer yet."""
 
     def __init__(self) -> None:
         self._fanout: Fanout | None = None

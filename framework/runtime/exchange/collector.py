@@ -189,7 +189,8 @@ class TaskCollector:
         self.unanswered.answer(tup)
 
     def _is_first(self, tup: Any, verb: str) -> bool:
-        """True if an answer is the first to a tuple, where none are tracked; to a tick none is."""
+        """True if an answer is the first one to a tuple, if none are tracked; an answer to a tick never
+        is."""
         if (tup_id := id_of(tup)).startswith(TICK_ID):
             return False
         if self.unanswered.knows_all and not self.unanswered.may_be_open(tup_id):
@@ -208,7 +209,7 @@ class TaskCollector:
 
     @contextmanager
     def reported(self, exception: BaseException) -> Iterator[None]:
-        """Within the block, report an exception no more, as that has been done."""
+        """Suppress further reports of an exception within the block, as it was reported already."""
         self._reported = exception
         try:
             yield
@@ -216,7 +217,7 @@ class TaskCollector:
             self._reported = None
 
     def is_reported(self, exception_name: str) -> bool:
-        """True if an exception of that class has been reported, about which the component is being told."""
+        """True if the component is being informed of a reported exception of that class."""
         return type(self._reported).__name__ == exception_name
 
     def report_error(self, exception: BaseException, tup: Any, during: str | None = None) -> None:

@@ -36,7 +36,7 @@ class Edge(ABC):
     copies: bool = False
     """True if one tuple may go to several tasks."""
     may_refuse: bool = False
-    """True if it may be that no task can be chosen for a tuple."""
+    """True if the grouping may find no task for a tuple."""
 
     def __init__(self, destinations: Sequence[Destination], mutates: bool) -> None:
         """

@@ -124,7 +124,7 @@ class Output:
         self.on_refused: OnRefused = raise_refused
         """The function that deals with a tuple for which no task can be chosen."""
         self.may_refuse = any(edge.may_refuse for port in self.ports for edge in port.edges)
-        """True if it may be that no task can be chosen for a tuple."""
+        """True if an edge may find no task for a tuple."""
         outlets = [outlet for destination in destinations for outlet in destination.outlets]
         self._links = tuple(outlet for outlet in outlets if isinstance(outlet, Link))
         gates = [outlet for outlet in outlets if isinstance(outlet, Source)]
@@ -152,7 +152,7 @@ class Output:
 
     @property
     def counts_routing(self) -> bool:
-        """True if any of its edges goes by counts, which `save_routing` tells."""
+        """True if any of its edges routes by counts, which `save_routing` returns."""
         return any(True for _ in self._counting())
 
     def scale(self) -> None:
@@ -162,7 +162,7 @@ class Output:
 
     @property
     def may_divide_anew(self) -> bool:
-        """True if edges may divide tuples anew at the cut of a reconfiguration."""
+        """True if edges may change their routes at the cut of a reconfiguration."""
         return self._switch is not None
 
     def committed(self, published: Position) -> None:

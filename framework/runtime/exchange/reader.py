@@ -55,7 +55,7 @@ class SortedInPython:
     """
 
     carries_tracked = True
-    """True if tracked tuples may come: nobody says that none do."""
+    """True if tracked tuples may come: no source excludes them here."""
 
     def __init__(self, readers: Sequence[Reader], room: int) -> None:
         self._readers = tuple(readers)
@@ -162,7 +162,7 @@ class SortedInPython:
         return self.ready(), watermark, max(reader.until_ts() for reader in self._readers)
 
     def ready(self) -> bool:
-        """True if anything has arrived that can be sorted in, or can go."""
+        """True if a tuple has arrived that can be sorted in, or passed on."""
         if self._sort.is_ready:
             return True
         waiting = self._sort.waiting
@@ -273,7 +273,7 @@ class MergeSort:
 
     @property
     def is_ready(self) -> bool:
-        """True if a tuple can go."""
+        """True if a tuple can be passed on."""
         return bool(self._heads) and self._heads[0] < self._limit
 
     @property

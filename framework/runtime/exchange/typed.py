@@ -88,6 +88,6 @@ class TypedForm:
 
 
 def is_batch(given: Any) -> bool:
-    """True if something that was emitted is columns: a record batch, a table, or columns by name."""
+    """True if an emitted value is columns: a record batch, a table, or columns by name."""
     # Most are tuples and lists, of which this is told at once; a mapping of another kind takes longest.
     return type(given) not in (tuple, list) and (hasattr(given, "num_rows") or isinstance(given, Mapping))

@@ -82,7 +82,7 @@ class Executor:
         self._active = False
         """True if the spouts have been activated, and not deactivated since."""
         self._draining = False
-        """True if the tasks have been told that the run is to drain."""
+        """True if the tasks have heard that the run is to drain."""
         self._fed_by_others = tuple(fed_by_others)
         self._in_callbacks: list[Task] = []
         """The tasks whose callbacks are on the stack."""
@@ -158,7 +158,7 @@ class Executor:
         return True
 
     def _changes_nothing(self, source: Task) -> bool:
-        """True if a source that was the only runnable task has had nothing, so that none is runnable now.
+        """True if a source that was the only runnable task has brought nothing, so that none is runnable now.
 
         A look at all tasks would find that out, too, for a third of what it costs to ask an idle spout.
         """
@@ -443,7 +443,7 @@ class Cycles:
         self._heads = tuple(bolt for bolt in bolts if bolt.is_cyclic)
         self._bolts = tuple(bolts)
         self.exist = bool(self._heads)
-        """True if there are any."""
+        """True if the executor has any cycles."""
         self._went_round = False
         """True if heartbeats were sent round since a task last ran."""
 

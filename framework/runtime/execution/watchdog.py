@@ -204,7 +204,7 @@ def _is_unchanged(call: _Call, executor: Executor, now: float) -> bool:
 
 
 def _is_same(before: _Call | None, call: _Call | None) -> bool:
-    """True if two looks have seen the same callback."""
+    """True if two snapshots show the same callback."""
     return (
         before is not None and call is not None and ((before.task, before.which) == (call.task, call.which))
     )

@@ -25,7 +25,7 @@ class DescribedComponent:
     tasks: int
     """The number of its tasks, those that stand by included."""
     scalable: bool
-    """True if the number of those that get tuples may change, from 1 to `tasks`."""
+    """True if the number of tasks that get tuples may change, from 1 to `tasks`."""
     conf: Mapping[str, Any]
     """Its own configuration: what differs from that of the topology."""
 

@@ -107,7 +107,7 @@ class Agenda:
         return Agenda((*self._clients, client))
 
     def is_due_before(self, position: Position) -> bool:
-        """True if an entry stands before an input at a position."""
+        """True if an entry is due before an input at a position."""
         return any(client.is_due_before(position) for client in self._clients)
 
     def take_before(self, position: Position) -> Iterator[Entry]:
@@ -192,7 +192,7 @@ class EventTimeTicks(AgendaClient):
         self._last_time_us = last_time_us
 
     def is_due_before(self, position: Position) -> bool:
-        """True if a tick stands before an input at a position."""
+        """True if a tick is due before an input at a position."""
         boundary = self._ticks.next_boundary()
         return boundary is None or self._due_before(position) >= boundary
 
@@ -262,7 +262,7 @@ class RecordedTicks(AgendaClient):
         self._fire = fire
 
     def is_due_before(self, position: Position) -> bool:
-        """True if an entry stands before an input at a position."""
+        """True if an entry is due before an input at a position."""
         return self._ticks.next is not None and self._ticks.next.is_before(position)
 
     def take_before(self, position: Position) -> Iterator[Entry]:
@@ -369,7 +369,7 @@ class LastEntries(AgendaClient):
         self._published = published
         self._were_due = False
         self._input_since = False
-        """True if inputs have been processed since they were."""
+        """True if inputs have been processed since the entries were due."""
 
     def input_passed(self, position: Position) -> None:
         """Input that is processed after the last entries makes them due once more at the end."""

@@ -63,7 +63,7 @@ class AlignedSpout:
         self.may_be_asked = cut is not None
         """True if the sources may have to agree."""
         self.is_suspended = False
-        """True if the run ends where the task is, and another one goes on."""
+        """True if the run ends at the task's present offset, and another one resumes there."""
         self._cut = cut or SourceCut()
         self._emitter = emitter
         self._assigner = assigner
@@ -96,17 +96,17 @@ class AlignedSpout:
 
     @property
     def is_asked(self) -> bool:
-        """True if the task brings nothing behind some time for now."""
+        """True if the task brings nothing after some time for now."""
         return self._cut.until_us != NO_LIMIT and not self._has_ended
 
     @property
     def must_hear_decision(self) -> bool:
-        """True if the task does not even end, should the run drain, before it has heard what was decided."""
+        """True if the task must not end, even in a drain, before it has heard the decision."""
         return self._cut.must_hear_decision and not self._has_ended
 
     @property
     def is_there(self) -> bool:
-        """True if the task waits for the end of a run that is suspended, behind all that it is to bring."""
+        """True if the task has brought everything before a suspension, and waits for the end of the run."""
         return self._saved is not None
 
     @property
@@ -142,7 +142,7 @@ class AlignedSpout:
             self._assigner.open(until_us)  # what is held for one time may be due before another
 
     def wants_rows(self) -> bool:
-        """True if the spout is to be asked; says how far the task is, where that is wanted."""
+        """True if the spout is to be asked for tuples; reports the task's progress if a cut needs it."""
         if self.may_be_asked:
             self.answer()
         if not self.is_asked:
@@ -154,7 +154,7 @@ class AlignedSpout:
 
     @property
     def is_asked_singly(self) -> bool:
-        """True if it matters with which call the spout passes the time that is wanted.
+        """True if it matters with which call the spout passes the time of the cut.
 
         A source that meets no other one is cut wherever it is. A source that puts its tuples in order saves
         the held ones with its offset anyway, and it passes a time long after it has emitted something later.

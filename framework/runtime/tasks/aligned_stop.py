@@ -124,7 +124,7 @@ class AlignedStop:
         self._quiet_turns += 1
 
     def is_there(self, next_us: int, now_s: float) -> bool:
-        """True if it stops here.
+        """True if a task stops here.
 
         Args:
             next_us: no row that may still come is earlier than this event time.

@@ -92,7 +92,7 @@ class Awaited:
         return True
 
     def _has_answered(self) -> bool:
-        """True if there is nothing to wait for; a program is listened to meanwhile."""
+        """True if there is no answer to wait for; meanwhile, a program's output is read."""
         if self._closed_at_s is not None:
             return True
         if self.count and self._given_up_at != self._context.counters.processed:
@@ -102,7 +102,7 @@ class Awaited:
         return True
 
     def _has_said_all(self) -> bool:
-        """True if a program has heard of the end of its input, and has said what it had to say."""
+        """True if a program has heard of the end of its input, and has sent all its output."""
         if self._slot.is_gone or not (self._slot.host.speaks_by_itself and self._may_end()):
             return True
         self._begin()
@@ -134,7 +134,7 @@ class Awaited:
     # -- at a cut
 
     def may_pass(self) -> bool:
-        """True if the component has answered all below a checkpoint, or is not waited for."""
+        """True if the component has answered all tuples before a checkpoint, or is not waited for."""
         host = self._slot.host
         if host.is_batching and not host.speaks_by_itself:  # it gathers, and answers when a batch is due
             return True

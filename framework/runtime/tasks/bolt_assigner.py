@@ -15,7 +15,7 @@ from viper.lineage import Fanout
 from viper.position import Level, Position, Positions
 
 _new: Final = tuple.__new__
-"""Makes a named tuple without the function of Python's that its class would call."""
+"""The constructor of a named tuple, without the Python function that its class would call."""
 
 
 class Marks(Protocol):

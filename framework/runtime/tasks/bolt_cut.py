@@ -54,7 +54,7 @@ class BoltCut:
         self._place: Position | None = None
         """The place of the cut; None for none that the task has to come to."""
         self.is_there = False
-        """True if the task stands at the cut."""
+        """True if the task waits at the cut."""
         self.stands_at = LEAST
         """The last cut that the task has waited at."""
         self.stands_since_s = 0.0
@@ -106,7 +106,7 @@ class BoltCut:
         )
 
     def has_come_to(self, frontier: Position) -> bool:
-        """True if all input below the cut has come, as none will come below a position."""
+        """True if all input before the cut has come, as none will come before a position."""
         self.look()
         return self.is_due_before(frontier)
 
@@ -193,11 +193,11 @@ class HandOver:
         self._groups = range(0)
         """The key groups that it takes, with those that it keeps."""
         self.goes_on = False
-        """True if the task has handed over, and has not taken over what is its own now."""
+        """True if the task has handed over its key groups, and has not taken over its new ones yet."""
 
     @property
     def changes(self) -> bool:
-        """True if the component has other tasks behind the cut that is proposed, or decided."""
+        """True if the component has other tasks after the proposed or decided cut."""
         component = self._task.component
         return self._scales.proposed(component) != self._scales.wanted(component)
 
@@ -212,7 +212,7 @@ class HandOver:
 
     @property
     def can_take(self) -> bool:
-        """True if all that the task gets has been handed over to it."""
+        """True if all key groups that the task gets have been handed over to it."""
         if self._awaited:
             handed = self._scales.has_handed_over
             self._awaited = [sibling for sibling in self._awaited if not handed(sibling, self._attempt)]

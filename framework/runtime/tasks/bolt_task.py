@@ -126,7 +126,7 @@ class BoltTask(Task):
 
     @property
     def is_paused(self) -> bool:
-        """True if the task is in the middle of a turn, which goes on when there is room."""
+        """True if the task is in the middle of a turn, which continues when there is room."""
         return self._steps is not None
 
     @property
@@ -199,7 +199,7 @@ class BoltTask(Task):
         return self.at_cut is not None and self.at_cut.cut.is_there
 
     def _goes_on_in_group(self, group: Membership) -> bool | None:
-        """True if a task that waits for others of its group can go on; None if it waits for none."""
+        """True if a task that waits for others of its group can continue; None if it waits for none."""
         if group.waits_at is not None:
             return group.may_go_on
         if not group.is_keeper or self.is_ending:
@@ -307,7 +307,7 @@ class BoltTask(Task):
         return self.context.counters.processed - before
 
     def _may_end(self) -> bool:
-        """True if a task whose input is over may end: one that saves tables does so behind all others."""
+        """True if a task whose input is over may end: one that saves tables does so after all others."""
         group = self.parts.group
         return group is None or not group.is_keeper or group.is_evaluated(END)
 
@@ -558,12 +558,13 @@ class CutParticipant:
 
     @property
     def is_handing_over(self) -> bool:
-        """True if the task waits at a cut, and has not taken over all that siblings hand over to it."""
+        """True if the task waits at a cut, and has not taken over all key groups of its siblings that it
+        gets."""
         return self._hand_over is not None and self._hand_over.goes_on
 
     @property
     def can_take_over(self) -> bool:
-        """True if all of that has been handed over."""
+        """True if all of these have been handed over."""
         return self._hand_over is not None and self._hand_over.can_take
 
     def let_go(self) -> None:
@@ -592,7 +593,8 @@ class CutParticipant:
         task.signal()
 
     def passes(self) -> bool:
-        """True if the task goes on: all before the cut is committed, and what is due at the cut is done."""
+        """True if the task passes the cut: all before it is committed, and the work that is due at it is
+        done."""
         task = self.task
         if task.emitter.commits is not None and not task.commit():
             task.signal()  # once there is room for what waits

@@ -66,10 +66,10 @@ _NOTHING = Emission(NOTHING, None, Positions())
 
 
 class Signallable(Protocol):
-    """Something that may have work to do once another has run."""
+    """A task that may have work to do once another one has run."""
 
     is_signalled: bool
-    """True if it knows that already."""
+    """True if it has been signalled already."""
 
     def signal(self) -> None:
         """Look for something to do."""
@@ -116,10 +116,10 @@ class Emitter:
         self.published = LEAST
         """The position that was promised to consumers: nothing smaller will come."""
         self.is_laden = False
-        """True if anything was placed that has not been handed over, in the middle of a callback perhaps, for
-        an emit that asked for its receivers."""
+        """True if tuples were placed that have not been handed over, such as those of an emit that asked for
+        its receivers, in the middle of a callback."""
         self._discards = False
-        """True if what is emitted goes nowhere."""
+        """True if emitted tuples are discarded."""
         self._has_consumers = bool(output.destinations)
         self._context = context
         self._assigner = assigner
@@ -210,7 +210,7 @@ class Emitter:
         return receivers or []
 
     def has_delivered_many(self) -> bool:
-        """True if `place_and_tell` has delivered so much that it had better be handed over."""
+        """True if `place_and_tell` has delivered so much that it should be handed over."""
         is_many = self._delivered_at_once >= SPILL_AT
         if is_many:
             self._delivered_at_once = 0

@@ -110,7 +110,7 @@ class Holdback:
         self.late = 0
 
     def is_to_commit(self, emitted: int, placed: Position, *, at_once: bool) -> bool:
-        """True if what was done up to the end of a turn is to be committed now.
+        """True if the work up to the end of a turn is to be committed now.
 
         A commit writes all that is held back. So there is one for each half as many tuples as are held, as
         long as they come one after the other and nobody waits for it.

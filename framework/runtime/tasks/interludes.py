@@ -52,7 +52,7 @@ class Interludes:
         self._acker = acker
         self._recorder = recorder
         self.notes_input = recorder is not None
-        """True if it has to hear of each slice of the input, as ticks are recorded behind it."""
+        """True if it has to hear of each slice of the input, as ticks are recorded after it."""
         self.number = 0
         """Of the last tick."""
         self._last_input = LEAST

@@ -51,10 +51,10 @@ class Membership:
         self._others = tuple(others)
         self._names = tuple(names)
         self._has_told_all = True
-        """True if none of what was gathered waits for room in the log."""
+        """True if no gathered transaction waits for room in the log."""
         self._come_to = LEAST
         self._repeats = False
-        """True if a successor would repeat what is called back, until the task commits."""
+        """True if a successor would repeat the callbacks, as the task has not committed since."""
         self.waits_at: Position | None = None
         """The position of the first tuple whose transactions wait for others to come there; None for none."""
 
@@ -143,7 +143,7 @@ class Membership:
 
     @property
     def may_go_on(self) -> bool:
-        """True if a task that waits could go on now."""
+        """True if a waiting task could continue now."""
         self.evaluate()
         return self.ready() > 0
 

@@ -45,7 +45,7 @@ class Outcomes:
 
     @property
     def are_awaited(self) -> bool:
-        """True if there are tuples of whose fate the spout has not heard."""
+        """True if there are tuples of which the spout has not heard the outcome."""
         return bool(self._pending)
 
     @property
@@ -67,11 +67,11 @@ class Outcomes:
 
     @property
     def wait_for_checkpoint(self) -> bool:
-        """True if so many acks wait for a checkpoint that there had better be one."""
+        """True if so many acks wait for a checkpoint that one should be made."""
         return self._withheld is not None and self._withheld.is_crowded
 
     def may_be_told(self, now_s: float) -> bool:
-        """True if there may be an outcome to tell at a monotonic time in seconds."""
+        """True if there may be an outcome to report at a monotonic time in seconds."""
         if self._pending is None:
             return False
         return self._pending.has_news(now_s) or (self._withheld is not None and self._withheld.has_any)

@@ -119,7 +119,7 @@ class PartitionMerger:
 
     @property
     def begins_anew(self) -> bool:
-        """True if no partition was brought in part before."""
+        """True if no partition was partly brought before."""
         return not self._offsets
 
     @property

@@ -84,7 +84,7 @@ class PartitionedTask(SourceTask):
 
     @property
     def has_ended(self) -> bool:
-        """True if nothing more will come of it."""
+        """True if nothing more will come from it."""
         return self._exhausted
 
     @property

@@ -36,7 +36,7 @@ class Processor(Protocol):
 
     @property
     def may_need_component(self) -> bool:
-        """True if the rest of the slice may be for a component that is to be made anew."""
+        """True if the rest of the slice may be for a component that is to be made again."""
 
     def begin(self, positions: Positions) -> None:
         """Tuples at these positions come next, in one or several calls of `process`."""

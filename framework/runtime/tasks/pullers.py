@@ -73,7 +73,7 @@ class Puller(ABC):
         self._slice_end_s = self._lingered_at_s = now_s + self._linger_s
 
     def has_lingered(self, now_s: float) -> bool:
-        """True if it is time to hand on what was emitted, at the monotonic time in seconds of an emit.
+        """True if it is time to hand on emitted tuples, at the monotonic time in seconds of an emit.
 
         Once no more is asked for, that is soon, and at once where emits take their time.
         """
@@ -180,7 +180,7 @@ class GeneratorPuller(Puller):
         return drawn < count
 
     def _is_enough(self, values: Any, count: int) -> bool:
-        """True if values were a batch of many tuples, and have brought as many as are wanted."""
+        """True if values were a batch of many tuples, and have brought as many as were requested."""
         return type(values) is not list and type(values) is not tuple and self._has_brought(count)
 
     def _has_brought(self, count: int) -> bool:

@@ -40,7 +40,7 @@ class SinkCommits(AgendaClient):
         seconds: float,
     ) -> None:
         self._is_successor = False
-        """True if the task goes on in the place of one whose process has died."""
+        """True if the task continues in the place of one whose process has died."""
         self.waits_for_commit = False
         """True if nothing is applied before the task has committed all that is staged."""
         self._due: Callable[[TransactionalSink], None] | None = None

@@ -61,7 +61,7 @@ class ComponentSlot:
 
     @property
     def is_gone(self) -> bool:
-        """True if the component has raised and waits to be made anew."""
+        """True if the component has raised and waits to be made again."""
         return self.restart_at_s is not None
 
     @property

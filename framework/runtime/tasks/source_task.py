@@ -33,7 +33,7 @@ class SourceTask(Task):
 
     @property
     def brings_nothing(self) -> bool:
-        """True if the source has ended, or only waits to hear what has become of what it has brought."""
+        """True if the source has ended, or only waits for the outcomes of its tuples."""
         return self.is_finished
 
     @property
@@ -46,10 +46,10 @@ class SourceTask(Task):
     @property
     @abstractmethod
     def has_ended(self) -> bool:
-        """True if nothing more will come of it."""
+        """True if nothing more will come from it."""
 
     def leaves_now(self, stopped_at_s: float) -> bool:
-        """True if a callback that goes on emitting although the run is to stop has had its chance.
+        """True if a callback that continues to emit although the run is to stop has had its chance.
 
         Args:
             stopped_at_s: monotonic time in seconds at which the stop was asked for.
@@ -57,7 +57,7 @@ class SourceTask(Task):
         return False
 
     def is_left_waiting(self, stopped_at_s: float) -> bool:
-        """True if the component is being asked for tuples, and has not come back although the run is to stop.
+        """True if the component is being asked for tuples, and has not returned although the run is to stop.
 
         Args:
             stopped_at_s: as for `leaves_now`.

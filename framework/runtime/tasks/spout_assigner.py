@@ -65,19 +65,19 @@ class SpoutAssigner:
 
     @property
     def has_output(self) -> bool:
-        """True if `take` may have something to give or to count."""
+        """True if `take` may have something to return or to count."""
         return not self._is_closed and (
             self._buffer.has_changed or self._holdback is not None or bool(self._held)
         )
 
     @property
     def has_brought_all(self) -> bool:
-        """True if only tuples that failed may still come, once more."""
+        """True if only tuples that failed may still come again."""
         return self._has_brought_all
 
     @property
     def is_live(self) -> bool:
-        """True if time goes on while nothing is emitted."""
+        """True if time passes while nothing is emitted."""
         return self._clock.is_live
 
     def resume(self, floor: Position) -> None:
@@ -106,7 +106,7 @@ class SpoutAssigner:
             self._counters.late = 0
 
     def is_to_commit(self, emitted: int, placed: Position, *, has_placed: bool, at_once: bool) -> bool:
-        """True if what was done up to the end of a turn is to be committed now.
+        """True if the work up to the end of a turn is to be committed now.
 
         Args:
             emitted: tuples that were emitted in the turn.
@@ -120,7 +120,7 @@ class SpoutAssigner:
 
     @property
     def puts_in_order(self) -> bool:
-        """True if what is emitted is held back until it is in order."""
+        """True if emitted tuples are held back until they are in order."""
         return self._holdback is not None
 
     def skip(self) -> None:

@@ -42,7 +42,7 @@ class Asking:
     largest_slice: int | None = None
     """As `Task.largest_slice`."""
     skips: bool = False
-    """True if bolts may place what they emit where the spout has got to, beside their input."""
+    """True if bolts may place outputs at the spout's present time, beside their input."""
     spill_above: int = SPILL_AT - 1
     """Tuples that may wait until the callback has returned. Of columns these are a slice: to run other
     tasks on top of the callback takes one more look at all of them."""
@@ -86,13 +86,13 @@ class SpoutTask(SourceTask):
         self._asking = asking
         self._puller: Puller | None = None
         self._exhausted = False
-        """True if the spout has none any more."""
+        """True if the spout has no more tuples."""
 
     # -- what an executor sees
 
     @property
     def has_ended(self) -> bool:
-        """True if nothing more will come of it, acks and fails included."""
+        """True if nothing more will come from it, acks and fails included."""
         return self._exhausted and not self._outcomes.are_awaited
 
     def _can_finish(self, now_s: float) -> bool:
@@ -105,7 +105,7 @@ class SpoutTask(SourceTask):
 
     @property
     def brings_nothing(self) -> bool:
-        """True if the spout has ended, or only waits to hear what has become of what it has brought."""
+        """True if the spout has ended, or only waits for the outcomes of its tuples."""
         return self.is_finished or self._assigner.has_brought_all
 
     @property
@@ -118,7 +118,7 @@ class SpoutTask(SourceTask):
 
     @property
     def _waits_behind_last(self) -> bool:
-        """True if the task has not ended although the spout has, as another run may go on from there."""
+        """True if the task has not ended although the spout has, as another run may resume there."""
         return self._aligned.keeps_from_end or self._assigner.is_closed
 
     def _ends_now(self, now_s: float) -> bool:
@@ -140,7 +140,7 @@ class SpoutTask(SourceTask):
         return not self._exhausted and super()._has_work(now_s) and self._outcomes.room > 0
 
     def leaves_now(self, stopped_at_s: float) -> bool:
-        """True if a callback that goes on emitting although the run is to stop has had its chance.
+        """True if a callback that continues to emit although the run is to stop has had its chance.
 
         A call that emits a few tuples is left alone; one that never returns has to be unwound.
 
@@ -151,7 +151,7 @@ class SpoutTask(SourceTask):
         return emitted >= LAST_EMITS or time.monotonic() >= stopped_at_s + LAST_EMITS_S
 
     def is_left_waiting(self, stopped_at_s: float) -> bool:
-        """True if the spout is being asked for tuples, and has not come back although the run is to stop.
+        """True if the spout is being asked for tuples, and has not returned although the run is to stop.
 
         Args:
             stopped_at_s: as for `leaves_now`.
@@ -358,7 +358,7 @@ class SpoutTask(SourceTask):
         return emitted
 
     def _is_to_commit(self, emitted: int, *, has_placed: bool) -> bool:
-        """True if what was done up to the end of a turn is to be committed now."""
+        """True if the work up to the end of a turn is to be committed now."""
         at_once = self._aligned.is_asked or self._is_draining or self._exhausted
         placed = self.emitter.last_placed
         return self._assigner.is_to_commit(emitted, placed, has_placed=has_placed, at_once=at_once)

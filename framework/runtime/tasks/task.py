@@ -96,7 +96,7 @@ class Task(ABC):
 
     @property
     def is_blocked(self) -> bool:
-        """True if something that the task emitted waits for room."""
+        """True if output of the task waits for room."""
         return self.emitter.blocked
 
     @property
@@ -106,7 +106,8 @@ class Task(ABC):
 
     @property
     def awaits_answers(self) -> bool:
-        """True if all input is processed, and the component may still emit, as it has not answered all."""
+        """True if all input is processed, and the component may still emit, as it has not answered all
+        tuples."""
         return False
 
     @property
@@ -115,7 +116,7 @@ class Task(ABC):
         return None
 
     def is_runnable(self, now_s: float) -> bool:
-        """True if a turn would be of use, and nothing that the task emitted before waits for room.
+        """True if a turn would be of use, and no earlier output of the task waits for room.
 
         Args:
             now_s: monotonic time in seconds.
@@ -133,7 +134,7 @@ class Task(ABC):
 
     @abstractmethod
     def _ends_without_component(self, now_s: float) -> bool:
-        """True if nothing comes any more that a component would be needed for which is to be made anew."""
+        """True if no more work comes for a component that waits to be made again."""
 
     @abstractmethod
     def _wants_turn(self, now_s: float) -> bool:

@@ -146,7 +146,7 @@ def _pickler_class() -> Any:
 
 
 def has_name(found: Any) -> bool:
-    """True if a class or a function is what its module has under its name."""
+    """True if a module has this very class or function under its name."""
     at: Any = sys.modules.get(found.__module__)
     for name in found.__qualname__.split("."):
         at = getattr(at, name, None)

@@ -38,7 +38,7 @@ class ExecutorThread:
 
     @property
     def unfinished(self) -> bool:
-        """True if that call had something to do that is missing now."""
+        """True if that call has left work undone."""
         return self._unfinished
 
     def call(self, callback: Callable[[], None]) -> Future[None]:
@@ -148,7 +148,7 @@ class ExecutorThreads:
 
     @property
     def any_unfinished(self) -> bool:
-        """True if one of them was left behind with something to do that is missing now."""
+        """True if one of the threads that were left behind has left work undone."""
         return any(thread.unfinished for thread in self._others)
 
     def end(self) -> None:

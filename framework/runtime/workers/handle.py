@@ -70,9 +70,9 @@ class WorkerHandle:
         self.phase = Phase.STARTING
         """The last phase that it has completed."""
         self.has_begun: bool = before is not None and before.has_begun
-        """True if it was asked to run, or one that it replaces was: what tasks have done may be out."""
+        """True if it was asked to run, or a process before it was: its tasks may have had effects."""
         self.gone = False
-        """True if it runs no more, and all that it has sent was read."""
+        """True if it no longer runs, and all its messages were read."""
         self.given_up = False
         """True if it has been killed, as it did not end."""
         self._box = box

@@ -75,7 +75,7 @@ class Close:
     written: int | None = None
     """The id of the checkpoint that was written meanwhile; None for none."""
     is_complete: bool = False
-    """True if the run has come to its end, with all that came to any task processed."""
+    """True if the run has come to its end, and all input of its tasks was processed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ class Ran:
     saved: SavedTasks | None = None
     """The states that they have saved, where checkpoints are made and all that came to them was processed."""
     drained: bool = True
-    """True if all that came to them was processed."""
+    """True if all input of these tasks was processed."""
 
 
 @dataclass(frozen=True, slots=True)

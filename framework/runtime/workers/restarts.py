@@ -213,7 +213,8 @@ class RestartPolicy:
         return None
 
     def _may_be_left_out(self, suspects: Sequence[Suspect]) -> bool:
-        """True if it is known which tuple has killed a process, and it is configured to go on without."""
+        """True if it is known which tuple has killed a process, and the run may continue without that
+        tuple."""
         if [suspect.count for suspect in suspects] != [1]:
             return False
         return bool(self._plan.confs[suspects[0].task.component]["viper.on.error"] == "skip")

@@ -228,7 +228,7 @@ def _lost(definition: ObjectDef) -> str:
 
 
 def _can_be_found(definition: ObjectDef) -> bool:
-    """True if another process finds the very class by its name; what is given by name alone is imported."""
+    """True if another process finds this very class by its name, so that the name alone is sent."""
     cls = definition.cls
     if cls is None:
         return True

@@ -82,7 +82,7 @@ class Supervisor:
         self._on_report = context.on_report
         self._on_want = context.on_want
         self._is_drained = True
-        """True if all processes that have run had everything processed that came to them."""
+        """True if all processes that have run had all their input processed."""
         self._on_death = on_death
         self._workers: list[WorkerHandle] = []
         """The last process of each worker, by its index in the plan's placement."""

@@ -173,7 +173,7 @@ class Worker:
 
     @property
     def is_drained(self) -> bool:
-        """True if all that came to its tasks was processed; once it has run."""
+        """True if all input of its tasks was processed; valid once it has run."""
         return not (self._threads.any_unfinished or any(e.undrained for e in self.executors))
 
     def close(self, written: int | None = None, *, is_complete: bool = False) -> list[ComponentError]:

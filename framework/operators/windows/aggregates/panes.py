@@ -262,7 +262,7 @@ class RunningTotal(TwoStacks):
 
 
 def _is_exact(aggregate: Aggregate[Any, Any], acc: Any) -> bool:
-    """True if an accumulator of a pane is that of a window, too, which has no other pane."""
+    """True if an accumulator of a pane can be subtracted without a trace, by each of its aggregates."""
     if not isinstance(aggregate, Aggregates):
         return aggregate.is_exact(acc)
     return all([part.is_exact(acc[index]) for index, part in enumerate(aggregate.parts)])

@@ -61,7 +61,7 @@ class Pair:
     """The largest distance of the values; None if they must be equal."""
 
     def holds(self, left: Any, right: Any) -> bool:
-        """True if it holds for two values of any types; numbers of a band are subtracted as Python does it.
+        """True if the condition holds for two values of any types; Python subtracts the numbers of a band.
 
         Raises:
             TypeError: values that must be equal are no keys, or those of a band no numbers.
@@ -104,7 +104,7 @@ class Bounds:
         return least if self._grid is None else max(least, self._grid.first_start(time_us))
 
     def hold(self, left_us: int, right_us: int) -> bool:
-        """True if two tuples lie so, by their times."""
+        """True if the times of two tuples lie within these bounds."""
         if not -self.before_us <= right_us - left_us <= self.after_us:
             return False
         return self._grid is None or self._grid.pane_at(left_us) == self._grid.pane_at(right_us)

@@ -38,7 +38,7 @@ class Difference:
     told: str
     """In a sentence: where, what was there, and what was found."""
     refused: bool
-    """True if what is remembered would mean something else."""
+    """True if the saved state would get another meaning, so that no run may resume with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class _Other:
     before: Plain
     now: Plain
     is_code: bool = False
-    """True if nothing differs but the code of what has one name, or the name of what has one code."""
+    """True if only the code of one name differs, or only the name of the same code."""
 
 
 def differences(before: Fingerprints, now: Fingerprints) -> Iterator[Difference]:

@@ -53,7 +53,7 @@ class Resumption:
     start: Path | None
     """A checkpoint, or the report of a run; None for the beginning of the input."""
     has_begun: bool = False
-    """True if a run had begun there before, so that what its sinks have applied is of this run."""
+    """True if a run had begun there before, so that rows which its sinks have applied are of this run."""
     ended: LastRun | None = None
     """The run that has come to its end, so that nothing is left to do."""
 

@@ -87,7 +87,7 @@ def _has_locked(descriptor: int) -> bool:
 
 
 def is_locked(folder: Path) -> bool:
-    """True if a run is going on that writes its checkpoints to a folder."""
+    """True if a run in progress writes its checkpoints to a folder."""
     with contextlib.suppress(FileNotFoundError):
         descriptor = os.open(folder / LOCK, os.O_RDONLY)
         try:

@@ -67,7 +67,7 @@ Around = tuple[int, ...]
 
 
 def is_ours(module: str | None) -> bool:
-    """True if a module is the framework's, and no user's."""
+    """True if a module belongs to the framework, and not to a user."""
     return (module or "").partition(".")[0] in _OURS
 
 
@@ -362,7 +362,7 @@ class _Digest:
                     self.add(value)
 
     def _counts(self, value: Any) -> bool:
-        """True if an attribute of a class counts."""
+        """True if an attribute of a class is a part of its meaning."""
         return True
 
     def _add_function(self, function: types.FunctionType) -> None:

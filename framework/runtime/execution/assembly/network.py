@@ -223,17 +223,17 @@ class Network:
         return self._executors[producer] != self._executors[reader]
 
     def leaves_process(self, producer: int, reader: int) -> bool:
-        """True if what a task sends to another is encoded, for it or for another reader of its gate."""
+        """True if tuples from a task to another are encoded, for it or for another reader of its gate."""
         gate, *_ = self._between[producer, reader]
         return gate in self._encoding
 
     def encodes(self, producer: int, readers: Sequence[int]) -> bool:
-        """True if a task writes bytes of what it sends to tasks that share a gate."""
+        """True if a task writes its tuples as bytes for tasks that share a gate."""
         is_gate = self.link(producer, readers[0]) is None
         return is_gate and (self._survives or any(self.decodes(producer, reader) for reader in readers))
 
     def decodes(self, producer: int, reader: int) -> bool:
-        """True if a task gets bytes from another, which another process runs."""
+        """True if a task gets bytes from another, as another process runs that."""
         return self._processes[self._executors[producer]] != self._processes[self._executors[reader]]
 
     def gates(self) -> Iterator[tuple[Way, ScaleGate]]:
@@ -291,7 +291,7 @@ class Network:
         return max((outlet.floor() for outlet in self.outlets(task)), default=LEAST)
 
     def has_ended(self, task: int) -> bool:
-        """True if any consumer of a task has been told that it has ended; False where it has no consumers."""
+        """True if any consumer of a task has heard that it has ended; False if it has no consumers."""
         return self.floor(task) == END
 
     def told(self, task: int) -> int:

@@ -39,7 +39,7 @@ class Lateness:
     """The port of the stream that late tuples go to; None for none: unless they are dropped or admitted, they
     are an error."""
     admits: bool = False
-    """True if late tuples go where the spout has got to, as if they were of that time."""
+    """True if late tuples are placed at the spout's present time, as if they were of it."""
 
     @classmethod
     def configured(cls, conf: Mapping[str, Any], streams: Sequence[str]) -> Lateness:
@@ -175,7 +175,7 @@ class PartitionOrder:
 
     @property
     def has_ready(self) -> bool:
-        """True if `next_run` may give something."""
+        """True if `next_run` may return rows."""
         return bool(self._order.ready)
 
     def add(self, run: Run) -> int | None:

@@ -70,7 +70,8 @@ class Acker:
         self.automatic = True
         """True if a tuple is acked when `process` returns, which the component may change at any time."""
         self.anchors_itself = True
-        """True if an emit without anchors is anchored to the tuple in process; likewise."""
+        """True if an emit without anchors is anchored to the tuple in process; the component may change
+        it, too."""
         self.tracking = False
         """True if any tracked tuple has come."""
         self.untracked_fails = 0

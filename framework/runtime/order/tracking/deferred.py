@@ -116,7 +116,7 @@ class WithheldAcks:
 
     @property
     def is_crowded(self) -> bool:
-        """True if there had better be a checkpoint before there is no room for more."""
+        """True if a checkpoint should be made before there is no room for more acks."""
         return 2 * self._count >= self._most
 
     def add(self, tup_id: Any) -> None:

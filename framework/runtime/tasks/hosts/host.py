@@ -68,7 +68,7 @@ class Host:
     on_error = OnError.STOP
     """The reaction when the component raises, where the configuration leaves that open."""
     computes_here = True
-    """True if what the component computes is computed by its task's thread."""
+    """True if the component computes in its task's thread."""
     restart_tries: int | None = TRIES
     """Restarts of the component within a window, where the configuration leaves that open; None for any
     number."""
@@ -181,7 +181,7 @@ class Host:
         return is_bolt and not self.takes_rows and not has_tables
 
     def _has_replaced(self, *names: str) -> bool:
-        """True if a bolt has put something of its own in the place of any of these methods."""
+        """True if a bolt has replaced any of these methods by an attribute of its own."""
         own = vars(self.component)
         return self._is_as_in_pystorm and any(callable(own.get(name)) for name in names)
 
@@ -312,7 +312,7 @@ class Host:
 
     @property
     def has_dues(self) -> bool:
-        """True if something of the component's is due at times, key group by key group."""
+        """True if the component has work that is due at times, key group by key group."""
         if self.joins:
             return bool(self.component.search.how != "inner")
         return self.has_key_windows and self.key_windows.spec.is_timed
@@ -343,7 +343,7 @@ class Host:
 
     @property
     def leaves_due(self) -> bool:
-        """True if windows have stayed due of those that `take_due` was to take."""
+        """True if `take_due` has left windows that are due."""
         return self.has_key_windows and self.key_windows.leaves_due
 
     @property
@@ -353,7 +353,7 @@ class Host:
 
     @property
     def survives_errors(self) -> bool:
-        """True if the component goes on after an exception."""
+        """True if the component continues after an exception."""
         return not self.component.exit_on_exception
 
     def tuples(self) -> Iterator[Any] | None:
@@ -366,7 +366,7 @@ class Host:
         return None
 
     speaks_by_itself = False
-    """True if the component emits and answers only when it is listened to, as a program does."""
+    """True if the component emits and answers only while its output is read, as a program does."""
 
     def take_answers(self) -> None:
         """Take what a component has emitted and answered since, that speaks by itself."""
