@@ -49,9 +49,9 @@ class OpenKeyWindows:
         (self._table,) = access.tables
         self._values = KeptValues(access)
         self.now = access.now
+        """Returns the time of the tuple in process, in microseconds."""
         self.key_fields = access.key_fields
         """As of `StateAccess`."""
-        """The time of the tuple in process, in microseconds."""
         self.spec: WindowSpec
         self.lateness_us = 0
         """The time for which a window is kept after its end."""
