@@ -1,4 +1,4 @@
-"""What holds for every test, in whichever of several test processes it runs."""
+"""The rules that hold for every test, in whichever of several test processes it runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the test processes of a run share, where making it takes long."""
+"""The folders that the test processes of a run share, if making them takes long."""
 
 from __future__ import annotations
 

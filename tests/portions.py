@@ -1,4 +1,4 @@
-"""How much of what takes long runs at every change: the first of many cases; CI runs the others."""
+"""The portion of long tests that runs at every change: the first of many cases; CI runs the others."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def times_at_every_change(first: range, *others: range) -> list[Any]:
 
 
 def few_of(cases: Sequence[Mapping[str, int]], count: int) -> set[int]:
-    """Which cases of a test stand for all of them: each is the one that adds most values to those before it.
+    """Choose cases that stand for all: each is the one that adds most values to those before it.
 
     So the first three of every topology on each of three kinds of workers take each kind once.
 

@@ -1,4 +1,4 @@
-"""Which samples a run of the tests takes: chosen by environment variables, which CI sets by the day.
+"""The samples that a run of the tests takes: chosen by environment variables, which CI sets by the day.
 
 Nothing else draws at random. Without these variables every run of the tests takes the same samples.
 """

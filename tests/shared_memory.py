@@ -1,4 +1,4 @@
-"""What the tests of this process leave in the system's shared memory, whatever others do there meanwhile."""
+"""The shared memory that the tests of this process leave, whatever other processes do meanwhile."""
 
 from __future__ import annotations
 

@@ -46,14 +46,14 @@ MAY_IMPORT = {
 OURS = {*MAY_IMPORT, "tests", "benchmarks", "conf", "docs"}
 
 HEAVY = {"streamparse", "pystorm", "thriftpy2", "simplejson", "pyspark", "pyarrow", "click", "yaml", "cffi"}
-"""What `import framework` leaves for those who need it."""
+"""The packages that `import framework` leaves for those who need them."""
 
 WORDS_OF_A_WORKPLACE = re.compile(r"/(?:wor[k]|roo[t])/|pyp[i]\.|pythonhoste[d]|npmj[s]", re.IGNORECASE)
 """Paths of somebody's machine and hosts of package registries; written so that this line is none."""
 
 
 TEMPLATES = "framework/cli/templates"
-"""What `viper init` writes; it is a user's code, and imports what users import."""
+"""The files that `viper init` writes; they are a user's code, and import what users import."""
 
 
 def sources(*folders: str, suffixes: tuple[str, ...] = (".py",)) -> Iterator[Path]:

@@ -1,4 +1,4 @@
-"""Which of many cases run at every change."""
+"""The choice of cases that run at every change."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def blocks_of(readme: str) -> list[str]:
 
 
 def printed(program: str, folder: Path) -> str:
-    """What a topology prints; it says nothing else."""
+    """Run a topology, and return its output; it prints nothing else."""
     ran = subprocess.run(
         [sys.executable, "-m", "framework.cli", "run", program, "--quiet"],
         cwd=folder,

@@ -1,4 +1,4 @@
-"""What is left in shared memory is seen, and what others have there is not."""
+"""Remains in shared memory are seen, and those of others are not."""
 
 from __future__ import annotations
 

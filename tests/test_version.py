@@ -42,7 +42,7 @@ def test_all_versions_before_are_older_and_have_a_date() -> None:
 
 
 def test_the_metadata_has_it() -> None:
-    """Where this fails after a change of the version, the package has to be installed again."""
+    """If this fails after a change of the version, the package has to be installed again."""
     assert importlib.metadata.version("viperstorm") == VERSION
 
 

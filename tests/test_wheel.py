@@ -1,4 +1,4 @@
-"""What is published: the sdist builds a wheel, and the wheel works in an empty environment far from here."""
+"""The published packages: the sdist builds a wheel, and that works in an empty environment far from here."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def empty(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> trying.Empty
 
 @pytest.fixture
 def installed(empty: trying.Empty) -> Path:
-    """Where the programs of that environment are."""
+    """The folder with the programs of that environment."""
     return empty.bin
 
 

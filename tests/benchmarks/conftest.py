@@ -53,5 +53,5 @@ def load_module(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ModuleType]:
 
 
 def number(cell: str) -> float:
-    """What a cell of a table says."""
+    """Read the number in a cell of a table."""
     return float(cell.replace(",", ""))

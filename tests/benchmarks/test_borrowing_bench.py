@@ -1,4 +1,4 @@
-"""What is borrowed is measured beside what is copied."""
+"""The benchmark measures borrowed columns beside copied ones."""
 
 from __future__ import annotations
 

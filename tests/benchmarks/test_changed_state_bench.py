@@ -1,4 +1,4 @@
-"""What noting changes costs is measured with and without it, and snapshots of all keys and of few."""
+"""The benchmark measures updates with and without noting changes, and snapshots of many and few keys."""
 
 from __future__ import annotations
 

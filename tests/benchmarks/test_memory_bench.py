@@ -1,4 +1,4 @@
-"""What the processes of a tree take is seen from outside, shared memory once."""
+"""The resources of a tree of processes are measured from outside, shared memory once."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class TestAlternation:
 
     @pytest.fixture
     def launched(self, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bool]]:
-        """Which programs have been launched, and whether their rows were to be inspected."""
+        """The programs that have been launched; true for those whose rows were to be inspected."""
         order: list[tuple[str, bool]] = []
         seconds = {"plain": iter([9.0, 1.0, 4.0, 2.0]), "ours": iter([9.0, 2.0, 2.5, 8.0])}
 

@@ -1,4 +1,4 @@
-"""What tracking costs is measured with tuples that are tracked, beside others that are not."""
+"""The benchmark measures the cost of tracking: tuples that are tracked beside others that are not."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ import pytest
 
 CBACKEND = Path(__file__).parents[2] / "cbackend"
 SHARED = ("src/layout.h", "src/quota.h", "src/trees.h", "include/viper/arena.h", "include/viper/position.h")
-"""Where the structures are that lie in arenas."""
+"""The files that define the structures that lie in arenas."""
 PRIVATE = {"vp_level", "vp_places", "vp_positions", "vp_outputs", "vp_clock", "vp_change"}
 """Others that stand there."""
 PRINT = """#include <inttypes.h>
@@ -56,7 +56,7 @@ def swapped(body: str, a: str, b: str) -> str:
 
 
 def signature(folder: Path) -> str | None:
-    """What a build of other headers would write into arenas; None if there can be no such build."""
+    """Build with other headers, and read the layout that this would write into arenas; None if it fails."""
     command = ["gcc", "-std=c11", "-Iinclude", "-Isrc", "src/signature.c", "print.c", "-o", "print"]
     if subprocess.run(command, cwd=folder, stderr=subprocess.DEVNULL).returncode:
         return None

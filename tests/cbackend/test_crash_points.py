@@ -11,7 +11,7 @@ import pytest
 CBACKEND = Path(__file__).parents[2] / "cbackend"
 
 STATE = ("writer", "pool", "heap", "keyed", "changes")
-"""What state in shared memory is made of; it is killed at each of its points by a test of its own."""
+"""The parts of state in shared memory; a test of its own kills it at each of its points."""
 
 
 def sources() -> dict[str, str]:

@@ -25,7 +25,7 @@ needs_spin = pytest.mark.skipif(
 
 
 def made(goal: str, build: Path, *options: str) -> list[str]:
-    """What `make` says it has done; fails with all it said if it did not."""
+    """Run `make`, and list the lines in which it reports its work; fails with all its output if it fails."""
     done = subprocess.run(
         ["make", f"-j{os.cpu_count() or 1}", "-C", MODEL, f"BUILD={build}", *options, goal],
         capture_output=True,

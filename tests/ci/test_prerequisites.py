@@ -1,4 +1,4 @@
-"""What is missing for the set-up is said with Debian's package for it."""
+"""Programs that the set-up lacks are reported with Debian's packages for them."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Where the output of a variant is not that of the serial run."""
+    """The first difference between the output of a variant and that of the serial run."""
 
     variant: Variant
     where: str
@@ -65,12 +65,12 @@ def serial(topology: str, par: int) -> Output:
 
 
 def output_of(variant: Variant) -> Output:
-    """What a variant makes."""
+    """Run a variant, and return its output."""
     return output_with(TOPOLOGIES[variant.topology](variant.par), variant)
 
 
 def output_with(builder: TopologyBuilder, variant: Variant) -> Output:
-    """What a topology makes with the plan of a variant."""
+    """Run a topology with the plan of a variant, and return its output."""
     with _switching(variant.switch_interval_s()):
         topology, options = in_form(loaded(builder), variant.form, str(variant)), variant.options()
         if variant.watched:

@@ -40,7 +40,7 @@ _UNTYPED: Final = (MixedKeys, Wares)
 _SINGLE: Final = (Asks, Batches, Directs, OPlus, Sink)
 """Bolts that ask who receives a tuple, or name who does; batches of their own; windows by key; and sinks."""
 _BY_ROWS: Final = {Counted: CountedInRows}
-"""What declares state has none within another bolt; these do the same by rows, where the key is one field."""
+"""Bolts that do the same by rows for those that declare state, where the key is one field."""
 _BY_KEY: Final = Grouping.fields("key")
 MOST_ROWS: Final = 9
 

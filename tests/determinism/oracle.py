@@ -1,4 +1,4 @@
-"""What a topology must give, worked out without the runtime: sort all input, process it, sort again.
+"""The right output of a topology, computed without the runtime: sort all input, process it, sort again.
 
 A position is (time, one mark for each depth), and a mark is (which component, how-manieth output),
 with nothing where a tuple went past a depth. Components are asked one after the other, sources first;

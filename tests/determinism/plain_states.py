@@ -34,7 +34,7 @@ class PlainStates:
 
     @property
     def held(self) -> dict[str, Any]:
-        """What the key has, by the name of the state."""
+        """The values of the key, by the name of the state."""
         return self._held.setdefault(self._key, {})
 
 

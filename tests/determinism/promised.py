@@ -44,7 +44,7 @@ KEYLESS = (
     Grouping.partial_key("key"),
     Grouping.custom(ByTrail),
 )
-"""What a bolt without state may be fed by, whatever its parallelism."""
+"""The groupings that may feed a bolt without state, whatever its parallelism."""
 STATELESS_BOLTS: tuple[tuple[type[Bolt], tuple[Any, ...]], ...] = (
     (Forward, (".", 1)),
     (Forward, (".", 3)),
@@ -81,7 +81,7 @@ class Promise:
     nodes: tuple[Node, ...]
     options: Mapping[str, Any]
     shared: Mapping[str, Any]
-    """What the reference is configured with, too: it says which of several replicas gets a key."""
+    """The options of the reference, too: they decide which of several replicas gets a key."""
 
     def build(self, *, serial: bool) -> TopologyBuilder:
         """The topology, all of whose ends are in the sink, and some other streams; serial: the reference."""
@@ -123,7 +123,7 @@ def _over(node: Node) -> dict[str, Any]:
 
 
 def promise(seed: str, kind: str, workers: Sequence[int]) -> Promise:
-    """What is drawn from a seed, for workers of a kind, in one of these numbers."""
+    """Draw a promise from a seed, for workers of a kind, in one of these numbers."""
     draw = random.Random(f"{seed}/{kind}")
     nodes = [_spout(draw, f"s{number}") for number in range(draw.randint(1, MOST_SPOUTS))]
     for number in range(draw.randint(1, MOST_BOLTS)):

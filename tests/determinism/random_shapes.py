@@ -34,11 +34,11 @@ KEYLESS = (
     Grouping.partial_key("key"),
     Grouping.custom(ByTrail),
 )
-"""What a bolt without state may be fed by."""
+"""The groupings that may feed a bolt without state."""
 STATEFUL = (Counted, Recalls, RecallsAny, Stumbles)
 """Bolts that declare state."""
 KEYS = (Grouping.fields("key"), Grouping.fields("trail", "key"))
-"""What all inputs of one of these are grouped by."""
+"""The groupings of bolts by key, one of which all inputs of a bolt have."""
 MOST_BOLTS = 5
 
 

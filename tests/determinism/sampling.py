@@ -1,4 +1,4 @@
-"""How large the sample of the matrix is; `tests.rotation` has what it is drawn from."""
+"""The size of the sample of the matrix; `tests.rotation` has the seed that it is drawn from."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from framework import (
 from tests.determinism.components import FIELDS, NoisyBolt, digest
 
 BITS = 2**62
-"""What numbers are kept below, so that a column of 64 bits has them."""
+"""The limit below which numbers are kept, so that a column of 64 bits has them."""
 
 
 class Sides(NoisyBolt):

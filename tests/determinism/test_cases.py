@@ -1,4 +1,4 @@
-"""What happens at the boundary of the order guarantee, with every kind of worker.
+"""The boundary of the order guarantee, with every kind of worker.
 
 The table in docs/determinism.md has all cases, and where each of them is tested.
 """

@@ -1,4 +1,4 @@
-"""What process workers need of the components: that a fresh interpreter finds them by name."""
+"""Process workers need components that a fresh interpreter finds by name."""
 
 from __future__ import annotations
 

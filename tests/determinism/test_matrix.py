@@ -28,7 +28,7 @@ ONCE_WRONG = [
 ]
 """Variants that have found a mistake."""
 AGAIN = 4
-"""How often they are run in CI: what threads and processes do together is another thing each time."""
+"""The number of times that they run in CI: threads and processes do something else together each time."""
 
 
 CASES = sorted((number, kind) for kind in kinds() for number in range(SAMPLED[kind]))
@@ -73,7 +73,7 @@ for name in TOPOLOGIES:
 
 @pytest.mark.slow
 def test_the_serial_run_is_the_same_in_any_process() -> None:
-    """Whatever Python's own hash makes of a text there."""
+    """The output does not depend on Python's own hash of a text in another process."""
     told = [in_a_process_with_hashes_from(seed) for seed in ("0", "1", "2")]
     assert told[0] == told[1] == told[2]
     assert len(told[0].splitlines()) == len(TOPOLOGIES)

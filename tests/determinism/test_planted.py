@@ -36,7 +36,7 @@ def _right_references() -> None:
 
 
 SEED = 1
-"""What the sample is drawn from here, whichever is taken elsewhere."""
+"""The seed of the sample here, whichever is taken elsewhere."""
 
 
 def found_by_the_sample(remembered: str, topologies: Iterable[str]) -> Difference | None:

@@ -22,7 +22,7 @@ from tests.portions import at_every_change
 from tests.rotation import determinism_seed
 
 DRAWN = {"inline": 60, "thread": 30, "process": 6}
-"""How many are drawn for each kind of worker: about a minute on two cores in all."""
+"""The number that is drawn for each kind of worker: about a minute on two cores in all."""
 CASES = [(kind, number) for kind, count in DRAWN.items() for number in range(count)]
 CASES.sort(key=lambda case: case[1] >= DRAWN[case[0]] // 3)
 """A third of each kind first: they are run at every change."""
@@ -60,7 +60,7 @@ def test_the_draw_leaves_nothing_out() -> None:
 
 
 def difference_of(drawn: Promise, *, every_stream: bool) -> str | None:
-    """Where the drawn plan gives something else than the serial one, or why it gives nothing at all."""
+    """Describe how the drawn plan's output differs from the serial one's, or why there is none."""
     expected = watched(drawn.build(serial=True), {**SERIAL, **drawn.shared}, strict=True)
     found: Mapping[str, Any]
     try:
@@ -74,6 +74,6 @@ def difference_of(drawn: Promise, *, every_stream: bool) -> str | None:
 
 
 def output(drawn: Promise, every_stream: bool) -> Output:
-    """What the drawn plan gives: every stream, which then has a reader more, or only what is in the sink."""
+    """Run the drawn plan: every stream, which then has a reader more, or only the sink's rows."""
     builder = drawn.build(serial=False)
     return (watched if every_stream else unwatched)(builder, {**drawn.shared, **drawn.options})

@@ -16,7 +16,7 @@ from tests.determinism.variants import Variant, kinds
 from tests.portions import at_every_change
 
 EXAMPLES = {"inline": (15, 60), "thread": (10, 40), "process": (4, 8)}
-"""How many topologies are drawn for each kind of worker: at every change, and in CI."""
+"""The number of topologies that are drawn for each kind of worker: at every change, and in CI."""
 CASES = [(kind, EXAMPLES[kind][part]) for part in (0, 1) for kind in kinds()]
 
 STOOD_STILL = Shape(
@@ -46,7 +46,7 @@ def test_the_output_is_what_sorting_makes(kind: str, examples: int) -> None:
 
 
 def difference_of(shape: Shape, plan: Variant) -> str | None:
-    """Where a plan gives something else than sorting does, or why it gives nothing at all."""
+    """Describe how a plan's output differs from that of sorting, or why there is none."""
     expected = Oracle(loaded(shape.build(serial=True))).output()
     try:
         found = output_with(shape.build(serial=False), plan)

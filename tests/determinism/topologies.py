@@ -285,7 +285,7 @@ def tick_batches(par: int) -> TopologyBuilder:
 
 
 def where(par: int) -> TopologyBuilder:
-    """Which replica receives what: outside the guarantee, but the same for one parallelism."""
+    """Build bolts that tell which replica gets a tuple: no guarantee, but the same for one parallelism."""
     builder = TopologyBuilder()
     builder.set_spout("source", Numbers, 2, args=[COUNT])
     builder.set_bolt("work", Forward, par, args=["", 3]).shuffle_grouping("source")

@@ -29,7 +29,7 @@ def kinds() -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """How to run which topology; everything else is drawn from this."""
+    """A topology and the way to run it; everything else is drawn from this."""
 
     topology: str
     par: int
@@ -82,7 +82,7 @@ class Variant:
         }
 
     def switch_interval_s(self) -> float:
-        """How often threads take turns."""
+        """Draw the interval at which threads take turns."""
         return self._draw("switch").choice((5e-3, 1e-4, 1e-6)) if self.seed else 5e-3
 
     def _placement(self, draw: random.Random) -> dict[str, Any]:

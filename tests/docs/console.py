@@ -31,7 +31,7 @@ class Command:
 
     text: str
     shown: str
-    """What the page says that it prints."""
+    """The output that the page shows."""
 
     def matches(self, printed: str) -> bool:
         """True if it printed what the page shows."""

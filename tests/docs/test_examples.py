@@ -46,7 +46,7 @@ FRAGMENTS = {
         "from viperstorm.spark import backfill",
     ],
 }
-"""How blocks begin that show a part of something, or want Java."""
+"""The beginnings of blocks that show a part of something, or need Java."""
 
 _LINES = """
 from viperstorm import Bolt, Spout, StreamBuilder, Topology, Grouping, run
@@ -81,7 +81,7 @@ builder.new_stream(LineSpout, name="lines").key_by("line").count_by_key(name="co
 run(builder, record="before.viper")
 """,
 }
-"""What the examples of a page take for granted."""
+"""The code that the examples of a page take for granted."""
 
 _FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 
@@ -158,7 +158,7 @@ def test_the_yaml_of_a_page_names_what_exists(page: str) -> None:
 
 
 def unknown(topology: dict[str, Any]) -> Iterator[str]:
-    """What a topology in YAML, or a part of one, has that does not exist."""
+    """Yield the keys of a topology in YAML, or of a part of one, that do not exist."""
     yield from topology.keys() - keys.TOPOLOGY
     for component in [*topology.get("spouts", ()), *topology.get("bolts", ())]:
         yield from component.keys() - keys.VERTEX
@@ -171,7 +171,7 @@ def unknown(topology: dict[str, Any]) -> Iterator[str]:
 
 
 class TestWhatThisTestGoesBy:
-    """What is listed above is so, and a mistake would be found."""
+    """The lists above are right, and a mistake would be found."""
 
     def test_the_other_tests_read_these_pages(self) -> None:
         for page, test in ELSEWHERE.items():

@@ -1,4 +1,4 @@
-"""What the tests of the framework share."""
+"""The fixtures that tests of the framework share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user's own type checker says of a project that is built on the framework."""
+"""A user's own type checker on a project that is built on the framework."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ if __name__ == "__main__":
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What mypy has found out of the framework, which takes it some seconds, once for all tests."""
+    """The folder that keeps mypy's findings of the framework, which take some seconds, for all tests."""
     return tmp_path_factory.mktemp("mypy")
 
 
@@ -84,7 +84,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def checked(project: Path, cache: Path, source: str) -> str:
-    """What ``mypy --strict`` says of a project with one file."""
+    """Run ``mypy --strict`` on a project with one file, and return its output."""
     (project / "words.py").write_text(source)
     said, complaint, _ = api.run(
         ["--config-file", str(project / "mypy.ini"), "--cache-dir", str(cache), str(project / "words.py")]

@@ -1,4 +1,4 @@
-"""When and where processes of a run are killed: drawn from a seed, by what they do, never by the clock.
+"""The deaths of a run's processes: drawn from a seed, by what they do, never by the clock.
 
 A process draws how many named points it passes before it dies: before or behind a call of what the runtime
 does for recovery and checkpoints. At that point it kills itself, or has the system kill it microseconds
@@ -71,18 +71,18 @@ _OF_LEADER: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be killed."""
+    """The plan of the deaths in a run."""
 
     folder: str
-    """Where each death leaves a mark."""
+    """The folder in which each death leaves a mark."""
     seed: int
     kills: int
     """The most deaths."""
     gap: float
-    """How many points a process passes before it dies, on average."""
+    """The number of points that a process passes before it dies, on average."""
     whole: Sequence[str] = ()
-    """Where the whole process group dies, and with it the process that leads the run: "leader" and "worker";
-    empty if each worker process dies for itself."""
+    """The kinds of process, "leader" and "worker", with whose death the whole process group dies, and so the
+    process that leads the run; empty if each worker process dies for itself."""
     alone: bool = False
     """True if the leader alone dies then; the others have to end by themselves."""
     suspends: bool = False

@@ -39,8 +39,8 @@ POINTS = (
     *("evaluated: not yet", "evaluated: done", "evaluated: log told", "evaluated: all told"),
     *("lease: looked for", "lease: held still", "lease: given"),
 )
-"""What the evaluator passes here; behind the last one the lease is given back already. The ledger takes
-nothing back, as it checks before it writes."""
+"""The points that the evaluator passes here; after the last one the lease is given back already. The ledger
+takes nothing back, as it checks before it writes."""
 
 
 class Transfer(variants.PoorTransfer):

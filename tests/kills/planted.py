@@ -44,7 +44,7 @@ def skip_nothing() -> None:
 
 
 def keep_staged_rows() -> None:
-    """What a sink has staged does not go back with its task."""
+    """Plant a bug: rows that a sink has staged do not go back with its task."""
     _patch(TransactionalSink, "unstage", lambda self, *noted: None)
 
 

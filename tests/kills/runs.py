@@ -36,12 +36,12 @@ CHECKPOINTS = {"viper__checkpoint__secs": 0.01, "viper__checkpoint__keep": 1000}
 LONGEST_S = 240.0
 """Seconds after which a run that is killed as a whole counts as one that hangs."""
 ROOMY = {"viper__channel__jumbos": 64, "viper__channel__tuples": 65536, "viper__channel__bytes": 4194304}
-"""Where positions are saturated, a merge takes all rows of one position from one source before those of the
-next; these must find room meanwhile."""
+"""The room of channels if positions are saturated: a merge takes all rows of one position from one source
+before those of the next; these must find room meanwhile."""
 MARGIN_S = 0.001
-"""How far ahead of what sources have brought checkpoints are cut, as runs here are short."""
+"""The margin by which checkpoints are cut ahead of the sources, as runs here are short."""
 POINTS_OF_A_START = 40
-"""How many points a process passes before its tasks run, or so."""
+"""The number of points that a process passes before its tasks run, or so."""
 Outputs = dict[str, Any]
 
 
@@ -72,7 +72,7 @@ class Case:
         return f"{self.name!r}, seed {self.seed}, {self.count} rows, {self.workers} workers{made}{scaled}"
 
     def settings(self, folder: Path) -> dict[str, Any]:
-        """What it is configured with."""
+        """Make the settings of the run."""
         builder = built(
             self.name, folder, self.seed, self.count, partitioned=self.checkpoints, scaled=self.scaled
         )
@@ -109,7 +109,7 @@ def run_of(
 
 
 def outputs(folder: Path) -> Outputs:
-    """What all sinks have written, by file."""
+    """Read the output of all sinks, by file."""
     return {path.name: _content(path) for path in sorted((folder / "out").iterdir()) if _is_seen(path)}
 
 
@@ -128,7 +128,7 @@ def _content(path: Path) -> Any:
 
 
 def undisturbed(case: Case, folder: Path) -> tuple[Outputs, float]:
-    """What an undisturbed run in this process writes; and how many points it passes for each death."""
+    """Run undisturbed in this process; return the output, and how many points it passes for each death."""
     calm = {"viper__worker": "inline", "topology__workers": 1, "viper__placement": "round-robin"}
     with counting() as points:
         run_of(case, folder, is_whole=True, **{**case.settings(folder), **calm}).execute()
@@ -146,7 +146,7 @@ def killed(case: Case, folder: Path, gap: float) -> RunReport:
 
 
 class Disturbances(NamedTuple):
-    """What has happened to a run meanwhile."""
+    """The disturbances of a run."""
 
     deaths: int
     """Of worker processes."""

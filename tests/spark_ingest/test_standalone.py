@@ -72,7 +72,7 @@ streams:
 
 @dataclass(frozen=True)
 class Cluster:
-    """Where it is, and how a driver of it is started."""
+    """The address of the cluster, and how a driver of it is started."""
 
     master: str
 

@@ -93,13 +93,13 @@ def data(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def tweets(data: Any, seconds: float, rate: float) -> list[tuple[int, tuple[str, str]]]:
-    """What `stretch.spouts.Tweets` brings from its only partition."""
+    """List the tweets that `stretch.spouts.Tweets` brings from its only partition."""
     times = data.times([data.Phase(seconds, rate)], 1, 0)
     return list(zip(times, data.tweets(data.chance_of(1, "Tweets", 0)), strict=False))
 
 
 def counted(found: Iterable[tuple[int, set[Any]]]) -> Counter[tuple[int, Any]]:
-    """How often each key comes in each window of two minutes, by the window's end."""
+    """Count how often each key comes in each window of two minutes, by the window's end."""
     counts: Counter[tuple[int, Any]] = Counter()
     for time_us, keys in found:
         last_us = time_us // MINUTE_US * MINUTE_US

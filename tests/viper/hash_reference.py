@@ -45,7 +45,7 @@ def canonical(value: Any) -> bytes:
 
 
 def residue(number: int | float | Decimal | Fraction) -> int:
-    """What Python's numeric hash is defined as, of a number that is not NaN."""
+    """Compute Python's numeric hash as it is defined, of a number that is not NaN."""
     if number in (math.inf, -math.inf):
         return INFINITY if number > 0 else -INFINITY
     exact = Fraction(number)

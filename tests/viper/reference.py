@@ -117,7 +117,7 @@ def overlap(a: range, b: range) -> bool:
 
 @dataclass
 class ReferenceCursor:
-    """How far one reader is with one source."""
+    """The progress of one reader in one source."""
 
     source: ReferenceSource
     jumbo: int = 0
@@ -143,7 +143,7 @@ class ReferenceCursor:
         return taken
 
     def successor(self) -> ReferenceCursor:
-        """Where whoever takes the reader's place begins."""
+        """Make the cursor at which the reader's successor begins."""
         return ReferenceCursor(self.source, self.jumbo)
 
 
@@ -154,7 +154,7 @@ class ReferenceReader:
         self.cursors = [ReferenceCursor(source) for source in sources]
 
     def key(self, index: int) -> tuple[Position, int]:
-        """What decides whose turn it is."""
+        """The key that decides whose turn it is."""
         return self.cursors[index].bound(), index
 
     def first(self) -> int:

@@ -108,7 +108,7 @@ def test_a_mapping_goes_as_a_whole_whatever_its_header_says() -> None:
 
 
 def mapped() -> set[str]:
-    """Where segments are mapped."""
+    """Read the addresses at which segments are mapped."""
     return {line.split()[0] for line in MAPS.read_text().splitlines() if "memfd:viperstorm" in line}
 
 

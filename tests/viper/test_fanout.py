@@ -1,4 +1,4 @@
-"""How many outputs inputs have, in every form, and the positions that are made of it, against those apart."""
+"""The numbers of outputs of inputs, in every form, and the positions made of them, against those apart."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def shortest(counts: list[int]) -> Fanout:
 
 @st.composite
 def counts_of(draw: st.DrawFn, inputs: int) -> list[int]:
-    """How many outputs so many inputs have, mostly alike over long stretches."""
+    """Draw the numbers of outputs of so many inputs, mostly alike over long stretches."""
     most = draw(st.sampled_from([0, 1, 1, 1, 3, 30]))
     made: list[int] = []
     while len(made) < inputs:
@@ -95,7 +95,7 @@ def test_outputs_stand_where_those_of_positions_apart_do(data: st.DataObject) ->
 
 
 def expect_same(found: Positions, expected: Positions, data: st.DataObject) -> None:
-    """Whatever is asked of positions on a line."""
+    """Check all methods of positions on a line."""
     assert list(found) == list(expected)
     assert (found.last(), found.last_ts()) == (expected.last(), expected.last_ts())
     assert found.to_bytes() == expected.to_bytes()
@@ -109,7 +109,7 @@ def expect_same(found: Positions, expected: Positions, data: st.DataObject) -> N
 
 
 def test_outputs_of_all_but_one_take_next_to_no_memory_in_a_channel() -> None:
-    """What lies on a line is told by bits: to look at one of a million is no matter of copying them."""
+    """Positions on a line are stored as bits: to read one of a million copies none of them."""
     line, out = Positions(), Positions()
     line.extend_logical(0, 1_000_000, LEVELS[0])
     kept = bits_of([index != 500_000 for index in range(1_000_000)])

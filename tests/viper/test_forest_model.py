@@ -22,7 +22,7 @@ CHOICE = st.integers(0, 50)
 
 @dataclass
 class Tree:
-    """What a tree should be."""
+    """A tree as it should be."""
 
     number: int
     parents: list[Tree] = field(default_factory=list)
@@ -137,7 +137,7 @@ class Woods(RuleBasedStateMachine):
 
     @rule()
     def hold_all_and_sweep(self) -> None:
-        """What makes roots expire: by chance alone it would hardly happen."""
+        """Make roots expire: by chance alone it would hardly happen."""
         for tree in self.trees:
             count, held = self.own(tree)
             for _ in range(0 if tree.ended else count - held):

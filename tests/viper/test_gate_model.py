@@ -20,7 +20,7 @@ from viper.position import END, LEAST, Position, Positions
 from viper.reader import Reader
 
 STEPS = st.integers(0, 2)
-"""How far a position lies behind the one before it; ties are likely."""
+"""The distance of a position from the one before it; ties are likely."""
 SOURCES = st.integers(0, 4)
 READERS = st.integers(0, 2)
 

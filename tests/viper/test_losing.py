@@ -1,4 +1,4 @@
-"""What a delivery that fails half-way leaves behind: nothing of what it was about to deliver."""
+"""A delivery that fails half-way leaves nothing of what it was about to deliver."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much memory is left, from what the system writes down."""
+"""The memory that is left, from what the system writes down."""
 
 from __future__ import annotations
 

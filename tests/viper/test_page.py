@@ -20,7 +20,7 @@ SHAPE = {"slots": 8, "tuples": 32, "payload_bytes": 4096}
 
 
 class Process:
-    """What one process has of two gates, and of the task between them; the next one finds what it left."""
+    """One process with two gates, and the task between them; the next one finds what it left."""
 
     def __init__(self, before: Process | None = None) -> None:
         if before is None:
@@ -51,12 +51,12 @@ class Process:
         assert self.inner.source(0).add(Jumbo(Rows([(v,) for v in values])), at(len(values)), 0, len(values))
 
     def take(self, limit: int = 100) -> list[tuple[object, ...]]:
-        """What the task is delivered."""
+        """Read the rows that the task is delivered."""
         runs = self.inner.reader(0).get_ready(limit, Positions())
         return [row for _, jumbo, first, n in runs for row in jumbo.payload.rows[first : first + n]]
 
     def emit(self, payload: Payload, tags: Sequence[int] | None = None, ts: int = 1) -> bool:
-        """What the task emits, at once."""
+        """Emit a payload as the task, at once."""
         jumbo = Jumbo(payload, None if tags is None else array("H", tags))
         return self.outer.source(0).add(jumbo, at(len(payload), ts), 0, len(payload))
 
@@ -68,7 +68,7 @@ class Process:
         return noted
 
     def consumed(self) -> list[tuple[object, ...]]:
-        """What comes out behind the task."""
+        """Read the rows that come out after the task."""
         runs = self.outer.reader(0).get_ready(100, Positions())
         return [row for _, jumbo, first, n in runs for row in jumbo.payload.rows[first : first + n]]
 

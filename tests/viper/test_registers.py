@@ -1,4 +1,4 @@
-"""What one writes into a register is what all read there."""
+"""A value that one writes into a register is what all read there."""
 
 from __future__ import annotations
 

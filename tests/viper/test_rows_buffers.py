@@ -1,4 +1,4 @@
-"""What is found out about the bytes of a buffer, against the same in Python."""
+"""Functions on the bytes of a buffer, against the same in Python."""
 
 from __future__ import annotations
 

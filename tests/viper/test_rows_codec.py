@@ -114,7 +114,7 @@ def test_texts_of_any_length_come_back() -> None:
 
 @pytest.mark.parametrize("character", ["a", "é", "ж", "😀"])
 def test_texts_may_lie_anywhere(character: str) -> None:
-    """Whatever stands before it, and whatever its width."""
+    """The texts before it may have any length, and its characters any width."""
     for before in range(9):
         for length in (1, 2, 7, 64, 300):
             given_rows = [("x" * before, character * length)]

@@ -1,4 +1,4 @@
-"""What an outbox notes of a row: for a spout's emits, the id."""
+"""The notes of an outbox on a row: for a spout's emits, the id."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def test_other_keys_have_other_bytes() -> None:
 
 
 def test_texts_of_any_length_are_their_bytes() -> None:
-    """Those of few bytes are copied in another way than longer ones, and of many in a third."""
+    """Texts of few bytes are copied in another way than longer ones, and of many in a third."""
     alphabet = "abcdefghijklmnopqrstuvwxyz" * 6
     assert all(canonical(alphabet[:n]) == b"t" + alphabet[:n].encode() for n in range(len(alphabet)))
 

@@ -1,4 +1,4 @@
-"""What is added to a value by its cell, and the columns of a table by theirs: as in plain Python."""
+"""Cells that add to a value, and those of a table's columns: as in plain Python."""
 
 from __future__ import annotations
 

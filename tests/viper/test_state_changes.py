@@ -1,4 +1,4 @@
-"""What a snapshot has and leaves out: every way to change a row is seen, and no more is written than that."""
+"""The content of a snapshot: every way to change a row is seen, and no more is written than that."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class CollectionsMachine(RuleBasedStateMachine):
         self.before = deepcopy(self.current)
 
     def of(self, state: str) -> dict[Any, Any]:
-        """What the keys of the tuple's group have; a new tuple begins where none is in process."""
+        """Find the values of the keys of the tuple's group; a new tuple begins if none is in process."""
         if self.key is None:
             self.enter("a")
         return self.current[state][stable_hash(self.key) % GROUPS]

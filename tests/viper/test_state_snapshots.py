@@ -29,7 +29,7 @@ Model = list[dict[Any, Any]]
 
 @dataclass
 class Checkpoint:
-    """What one consists of, and what it is to hold."""
+    """The chunks of a checkpoint, and the content that it is to hold."""
 
     number: int
     expected: Model

@@ -1,4 +1,4 @@
-"""What a dead process leaves in gates and quotas, set right for its successor."""
+"""The remains of a dead process in gates and quotas, set right for its successor."""
 
 from __future__ import annotations
 

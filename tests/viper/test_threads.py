@@ -92,7 +92,7 @@ def test_all_readers_see_the_same_however_threads_take_turns(
 
 @pytest.fixture
 def caught(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What threads raised."""
+    """The errors that threads raised."""
     errors: list[Any] = []
     monkeypatch.setattr(threading, "excepthook", errors.append)
     return errors

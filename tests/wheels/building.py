@@ -16,7 +16,7 @@ from pathlib import Path
 from tests.wheels.commands import FailedError, succeed
 
 NEWEST_GLIBC = (2, 34)
-"""What wheels may want of the machine, as docs/install.md says; systems that are older build from source.
+"""The newest glibc that wheels may need, as docs/install.md says; older systems build from source.
 
 With 2.34 all of libpthread and librt came into libc, and what is linked there asks for that version: of ours
 `shm_open` and `pthread_mutexattr_setrobust`. To ask for less, one has to build on an older system.

@@ -1,4 +1,4 @@
-"""Which versions of Python a release has wheels for, and which of them can build one on this machine."""
+"""The versions of Python that a release has wheels for, and which of them can build one on this machine."""
 
 from __future__ import annotations
 

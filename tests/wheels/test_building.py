@@ -1,4 +1,4 @@
-"""What a wheel may want of a machine, and how a step that fails is told."""
+"""The needs of a wheel, and the report of a step that fails."""
 
 from __future__ import annotations
 

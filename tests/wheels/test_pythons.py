@@ -1,4 +1,4 @@
-"""Which interpreters are taken for a release, and what is said of the others."""
+"""The interpreters that are taken for a release, and the messages about the others."""
 
 from __future__ import annotations
 

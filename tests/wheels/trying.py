@@ -27,7 +27,7 @@ class Empty:
         self.run("python", *command, *requirements)
 
     def run(self, program: str, *arguments: object, within: str = ".") -> str:
-        """What one of its programs prints, in a folder beside the environment."""
+        """Run one of its programs in a folder beside the environment, and return its output."""
         command = [self.bin / program, *arguments]
         return succeed(*command, cwd=self._folder / within, PATH=str(self.bin), CC="")
 

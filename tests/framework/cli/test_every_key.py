@@ -133,7 +133,7 @@ WITH: Mapping[tuple[str, str], Mapping[str, Any]] = {
     ("viper.time", "event"): {"viper.timestamp.field": "number"},
     ("viper.key.groups", "1"): {"topology.max.task.parallelism": 1},
 }
-"""What a value needs beside it."""
+"""The other keys that a value needs."""
 
 REFUSED: Mapping[tuple[str, str], str] = {
     (
@@ -142,7 +142,7 @@ REFUSED: Mapping[tuple[str, str], str] = {
     ): "channel.tuples is 8192: expected at least viper.jumbo.size, which is 65536",
     ("viper.channel.tuples", "1"): "channel.tuples is 1: expected at least viper.jumbo.size, which is 1024",
 }
-"""What is allowed by itself, but not with the other keys' defaults."""
+"""The values that are allowed by themselves, but not with the other keys' defaults."""
 
 WITH_CHECKPOINTS: Mapping[str, tuple[Any, ...]] = {
     "viper.recovery": ("best", "exact"),

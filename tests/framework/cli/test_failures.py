@@ -1,4 +1,4 @@
-"""What ends a command is told once, by its own name, with the exit code that says whose matter it is."""
+"""The cause that ends a command is reported once, by its own name, with the exit code for its kind."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ import multiprocessing, resource
 if (multiprocessing.parent_process() is None) is {leader}:
     resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))
 """
-"""What a module of a project does to keep files short in the process that leads the run, or in others."""
+"""The code by which a project keeps files short in the process that leads the run, or in others."""
 
 
 @pytest.mark.parametrize("size", at_every_change([20_000, 100]), ids=["in the middle", "from the first"])

@@ -77,7 +77,7 @@ def test_a_dataset_of_spark_gives_the_same_table(viper: Viper, project: Path) ->
 
 
 def takings(folder: Path) -> dict[tuple[str, int], tuple[int, int]]:
-    """What the table of a project holds: the cents and the orders of each item and quarter of an hour."""
+    """Read the table of a project: the cents and the orders of each item and quarter of an hour."""
     with closing(sqlite3.connect(folder / "takings.db")) as database:
         rows = database.execute("SELECT item, start, cents, orders FROM takings").fetchall()
     return {(item, start): (cents, orders) for item, start, cents, orders in rows}

@@ -99,7 +99,7 @@ def test_the_exit_code_is_that_of_the_run(tmp_path: Path) -> None:
 
 
 def test_all_is_written_and_closed_before(tmp_path: Path) -> None:
-    """What sinks print and what is registered for the end of Python comes, too."""
+    """Output of sinks and functions that are registered for the end of Python come, too."""
     close = "open('closed', 'w').write('yes'); atexit.register(print, 'at exit')"
     code, printed, told = run(
         tmp_path, "--print", "numbers", "--report", "report.json", initialize=THREAD, close=close

@@ -1,6 +1,6 @@
-"""What a run shows of itself while a callback does not return, and what is left on the terminal at its end.
+"""The progress of a run while a callback does not return, and the terminal after its end.
 
-Each test takes a second or two, as callbacks are looked at once a second.
+Each test takes a second or two, as callbacks are checked once a second.
 """
 
 from __future__ import annotations

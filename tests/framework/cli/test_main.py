@@ -1,4 +1,4 @@
-"""What all commands share: help, version, colours, exit codes, completion, speed."""
+"""The common part of all commands: help, version, colours, exit codes, completion, speed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a topology file prints while it is loaded goes to stderr: stdout is for data, in every command."""
+"""Prints of a topology file while it is loaded go to stderr: stdout is for data, in every command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is shown of statistics at the end of a run: of tasks, executors, and changes of numbers of tasks."""
+"""The statistics shown at the end of a run: of tasks, executors, and changes of numbers of tasks."""
 
 from __future__ import annotations
 

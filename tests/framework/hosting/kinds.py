@@ -1,4 +1,4 @@
-"""What the tests of hosting run on: workers of every kind, components of both bases."""
+"""The kinds that tests of hosting run on: workers of every kind, components of both bases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What components do in the tests of hosting, of whichever base; `ours` and `ported` put them before one.
+"""The behaviour of components in tests of hosting, of either base; `ours` and `ported` put it before one.
 
 They are found by name, as worker processes import them, and are told what to do by the configuration.
 """

@@ -1,4 +1,4 @@
-"""What Storm refuses is refused, as in the scenarios of its own integration test of topologies' structure."""
+"""Topologies that Storm refuses are refused, as in the scenarios of Storm's integration test of structure."""
 
 from __future__ import annotations
 

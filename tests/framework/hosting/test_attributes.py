@@ -54,7 +54,7 @@ OWN = {
 
 
 def contexts(base: ModuleType, workers: Workers) -> dict[str, tuple[Any, Any]]:
-    """What the tasks of a topology with every kind of subscription are given, by component."""
+    """Collect the contexts of the tasks of a topology with every kind of subscription, by component."""
     builder = TopologyBuilder()
     streams = [Stream(["conf", "context"]), Stream(["n"], "rest"), Stream(["n"], "to", direct=True)]
     builder.set_spout("source", base.SaysContextFirst, outputs=streams)

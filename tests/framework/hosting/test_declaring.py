@@ -1,4 +1,4 @@
-"""What projects say of their topologies, and do in a class body, runs on workers of every kind."""
+"""Declarations of projects, and code in their class bodies, run on workers of every kind."""
 
 from __future__ import annotations
 

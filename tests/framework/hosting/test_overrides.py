@@ -57,7 +57,7 @@ def _logging_as_before() -> Iterator[None]:
 
 
 def on_storm(cls: Any, folder: Path) -> list[str]:
-    """What a component notes in pystorm's own loop, to which Storm's messages are sent."""
+    """Run a component in pystorm's own loop, to which Storm's messages are sent, and list its notes."""
     conf = {"topology.name": "t"}
     messages: list[Any] = [
         {"pidDir": str(folder), "conf": conf, "context": {"taskid": 1, "componentid": "b1"}}

@@ -1,4 +1,4 @@
-"""What projects written for streamparse demand of whoever runs them, and where each demand is tested.
+"""The demands of projects written for streamparse, and where each demand is tested.
 
 | demand | tests |
 |---|---|

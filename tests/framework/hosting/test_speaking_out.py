@@ -1,4 +1,4 @@
-"""What components log, print and report arrives, and breaks nothing."""
+"""Logs, prints and reports of components arrive, and break nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes wrong is shown at the line of the user's that it goes back to, and nothing of ours before it."""
+"""Errors are shown at the user's line that they go back to, with nothing of ours before it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which tasks are chained, and which are not."""
+"""The tasks that are chained, and those that are not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the bits of a path are divided among the hops."""
+"""The division of the bits of a path among the hops."""
 
 from __future__ import annotations
 

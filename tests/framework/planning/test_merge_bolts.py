@@ -1,4 +1,4 @@
-"""Where merge bolts stand in a plan, and what cannot be had with them."""
+"""The merge bolts of a plan, and the plans that cannot have them."""
 
 from __future__ import annotations
 

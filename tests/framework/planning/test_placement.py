@@ -1,4 +1,4 @@
-"""Which worker runs which task."""
+"""The choice of the worker that runs a task."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a component's class before it runs, and that the class is asked once."""
+"""The traits of a component's class that are known before it runs; the class is asked once."""
 
 from __future__ import annotations
 

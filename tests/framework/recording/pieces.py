@@ -129,5 +129,5 @@ def positions_of(*listed: Position) -> Positions:
 
 
 def emission(rows: Sequence[tuple[Any, ...]], tags: bytes | None, positions: Positions) -> Emission:
-    """What a task emits: these rows at these positions."""
+    """Make an emission of a task: these rows at these positions."""
     return Emission(Rows(list(rows)), tags, positions)

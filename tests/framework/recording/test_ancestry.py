@@ -1,4 +1,4 @@
-"""What a position says about where its tuple comes from."""
+"""The ancestry of a tuple, read from its position."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which values count as the same."""
+"""The values that count as the same."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Node:
 
 
 def kind_of(value: object) -> str:
-    """How a value is named in the names of tests, which its repr cannot be: sets have theirs in any order."""
+    """Name a value in the names of tests, which its repr cannot do: sets have theirs in any order."""
     return type(value).__name__
 
 

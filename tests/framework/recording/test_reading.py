@@ -82,7 +82,7 @@ def test_what_lies_before_is_not_unpickled(tmp_path: Path) -> None:
 
 
 class Eof(Exception):
-    """What unpickling raises."""
+    """The error that unpickling raises."""
 
 
 def _raise() -> None:

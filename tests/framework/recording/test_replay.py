@@ -1,4 +1,4 @@
-"""What was recorded is fed again, at the same positions, to as many tasks as there are now."""
+"""A recording is fed again, at the same positions, to as many tasks as there are now."""
 
 from __future__ import annotations
 

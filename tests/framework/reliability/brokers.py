@@ -43,7 +43,7 @@ class FromBroker(SeekableSpout):
     def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
         self._unacked = set(range(self._count)) - set(acked(self._folder))
         self._given: deque[int] = deque(sorted(self._unacked))
-        """What the broker gives next."""
+        """The messages that the broker gives next."""
         self._file = os.open(Path(self._folder) / "acked", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
     def next_tuple(self) -> None:

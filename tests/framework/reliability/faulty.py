@@ -16,11 +16,11 @@ AGAIN = "again"
 
 
 class Broken(Exception):
-    """What faulty components raise."""
+    """The error that faulty components raise."""
 
 
 class Faults:
-    """How many faults are left in a run: so that every tuple comes through in the end."""
+    """The number of faults that are left in a run, so that every tuple comes through in the end."""
 
     def __init__(self, seed: int, left: int) -> None:
         self.random = random.Random(seed)
@@ -79,12 +79,12 @@ class Source(Spout):
 
 
 class Faulty(Bolt):
-    """What all faulty bolts have in common."""
+    """The common part of all faulty bolts."""
 
     model: Model
     faults: Faults
     copies: int
-    """How many tasks receive what it emits on its default stream."""
+    """The number of tasks that receive what it emits on its default stream."""
     copies_again: int = 0
     """And on the stream that leads back, if it has one."""
 

@@ -36,7 +36,7 @@ def tell_pid(component: Any) -> None:
 
 
 def pids(marks: Path) -> dict[str, int]:
-    """Which process runs, or ran last, each task."""
+    """Read the process that runs, or ran last, each task."""
     return {path.name.removeprefix("pid-"): int(path.read_text()) for path in sorted(marks.glob("pid-*"))}
 
 

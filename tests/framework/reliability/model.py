@@ -1,4 +1,4 @@
-"""What Storm's contract says of tuples, written down without any of the framework.
+"""Storm's contract of tuples, written down without any of the framework.
 
 Components tell it what they emit and answer. It knows at any time what is still outstanding of each root, so
 it can say of every ack whether it was due.
@@ -35,7 +35,7 @@ class Model:
     sinks: dict[int, set[str]] = field(default_factory=dict)
     """By spout's task: the components at the end of its paths."""
     wrong: list[str] = field(default_factory=list)
-    """What was not as it must be."""
+    """The violations of the contract."""
 
     # -- what is emitted
 

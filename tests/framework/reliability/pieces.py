@@ -18,7 +18,7 @@ SMALL: dict[str, Any] = {"viper__jumbo__size": 1, "viper__slice__tuples": 1, "vi
 
 @dataclass
 class Heard:
-    """What a spout was told of its tuples, in order."""
+    """The answers that a spout heard of its tuples, in order."""
 
     acked: list[Any] = field(default_factory=list)
     failed: list[Any] = field(default_factory=list)

@@ -25,7 +25,7 @@ class Node:
     kind: str
     par: int
     sources: dict[str, str]
-    """Where it reads from, with the grouping."""
+    """The components that it reads from, with the grouping."""
     loops: bool
     restarts: bool
     auto_fail: bool
@@ -96,7 +96,7 @@ def _options(draw: random.Random, time: str, nodes: list[Node]) -> dict[str, Any
 
 @dataclass
 class Outcome:
-    """What a schedule came to."""
+    """The outcome of a schedule."""
 
     schedule: Schedule
     model: Model

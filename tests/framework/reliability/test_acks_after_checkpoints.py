@@ -173,7 +173,7 @@ class Broken(Generated):
 
 
 class TestOneRun:
-    """What a spout hears, and when, in a run that nobody kills."""
+    """The answers that a spout hears, and when, in a run that nobody kills."""
 
     def prepared(self, folder: Path, source: type[Spout], count: int, **options: Any) -> Run:
         builder = TopologyBuilder()

@@ -1,4 +1,4 @@
-"""Who answers a tuple, and which answer counts: by a model of the rule that the first one does."""
+"""The component that answers a tuple, and the answer that counts: by a model of the rule of the first one."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ FLAGS = list(itertools.product((True, False), repeat=3))
 
 
 def first_answer(script: Does, auto_ack: bool, auto_fail: bool) -> str | None:
-    """What counts as a bolt's answer to a tuple; None where it gives none."""
+    """Find the answer of a bolt to a tuple that counts; None if it gives none."""
     for step in script:
         if step in ("ack", "fail"):
             return step

@@ -74,7 +74,7 @@ def test_an_anchor_that_is_not_open_is_counted_and_told_of_once(
 
 
 def test_the_other_anchors_hold() -> None:
-    """What fails there fails the tuple in process, and nothing fails the one that was acked before."""
+    """A failure there fails the tuple in process, and nothing fails the one that was acked before."""
     heard = Heard()
     failing = bolt(lambda self, tup: self.fail(tup), ())
     report = run_built(chained(tracked(heard, range(COUNT)), bolt(anchors_to_the_first), failing))

@@ -1,4 +1,4 @@
-"""What follows when a component raises: the run stops, the component is made anew, or it goes on."""
+"""The consequences when a component raises: the run stops, the component is made again, or it continues."""
 
 from __future__ import annotations
 

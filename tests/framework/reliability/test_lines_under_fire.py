@@ -25,7 +25,7 @@ class Killer(Background):
     def __init__(self, draw: random.Random, marks: Path, lines: int, kills: int) -> None:
         super().__init__()
         self.killed: list[tuple[int, str]] = []
-        """How many lines had been acked then, and whose worker it was, by component and task."""
+        """The number of lines acked at that time, and whose worker it was, by component and task."""
         self._moments = sorted(draw.sample(range(1, lines * 9 // 10), kills))
         self._draw = draw
         self._marks = marks

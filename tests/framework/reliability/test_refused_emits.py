@@ -1,4 +1,4 @@
-"""What belongs to trees when an emit is refused, and the component goes on all the same."""
+"""The trees of tuples when an emit is refused, and the component continues all the same."""
 
 from __future__ import annotations
 

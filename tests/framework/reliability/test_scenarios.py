@@ -87,7 +87,7 @@ def test_configuration_of_a_component() -> None:
 
 
 def test_ticks_by_subscription(clock: FakeClock) -> None:
-    """Who subscribes to the system's ticks gets them where they are configured; they belong to no tree."""
+    """A bolt that subscribes to the system's ticks gets configured ones; they belong to no tree."""
     heard, ticks = Heard(), []
 
     def process_tick(self: Any, tup: Any) -> None:

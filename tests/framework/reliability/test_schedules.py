@@ -33,7 +33,7 @@ def _quiet(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def problems_of(seed: int, monkeypatch: Patch) -> str:
-    """What is wrong with the run of a seed, with the schedule; empty if nothing is."""
+    """Describe what is wrong with the run of a seed, with the schedule; empty if nothing is."""
     schedule = drawn_schedule(seed)
     try:
         problems = run_schedule(schedule, FakeClock(monkeypatch)).problems()
@@ -73,7 +73,7 @@ def acks_before_outputs(monkeypatch: Patch) -> None:
 
 
 def slices_acked_before_outputs(monkeypatch: Patch) -> None:
-    """What a bolt acks by itself is acked before what it emitted has been counted."""
+    """Plant a bug: tuples that a bolt acks by itself are acked before its output has been counted."""
     begin = Acker.begin
 
     def begin_and_ack(self: Acker, positions: Any) -> bool:
@@ -87,7 +87,7 @@ def slices_acked_before_outputs(monkeypatch: Patch) -> None:
 
 
 def restarts_forget(monkeypatch: Patch) -> None:
-    """What a restarted bolt held is forgotten, and does not fail."""
+    """Plant a bug: the tuples that a restarted bolt held are forgotten, and do not fail."""
 
     def fail_all(self: Acker, cause: Any) -> int:
         for tree in self._held.values():
@@ -157,7 +157,7 @@ def second_answers_count(monkeypatch: Patch) -> None:
 
 
 def nothing_times_out(monkeypatch: Patch) -> None:
-    """What is forgotten is never given up."""
+    """Plant a bug: forgotten tuples are never given up."""
     monkeypatch.setattr("viper.forest.Trees.expire", lambda self: [])
 
 

@@ -1,4 +1,4 @@
-"""What spouts hear of their tuples, and how they emit them again."""
+"""The answers that spouts hear of their tuples, and how they emit these again."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_a_batching_bolt_lets_a_bounded_spout_go_on(clock: FakeClock) -> None:
 
 @pytest.mark.parametrize("time", ["event", "logical", "ingest"])
 def test_a_bounded_spout_that_is_merged_with_what_comes_of_it_goes_on(time: str) -> None:
-    """What descends from a tuple stands behind it, and before the next one: it need not wait for that."""
+    """Descendants of a tuple come after it and before the next one: it need not wait for that."""
     heard = Heard()
 
     def tuples(self: Any) -> Any:

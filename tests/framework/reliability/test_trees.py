@@ -168,7 +168,7 @@ def test_what_is_anchored_to_nothing_belongs_to_no_tree() -> None:
 
 
 def test_an_anchor_beside_the_tuple_in_process_replaces_it() -> None:
-    """What is emitted for a tuple, but anchored to an earlier one that is still open, belongs to that one."""
+    """A tuple emitted for one, but anchored to an earlier one that is still open, belongs to that one."""
 
     def process(self: Any, tup: Any) -> None:
         if not hasattr(self, "first"):

@@ -1,4 +1,4 @@
-"""What the tests of the runtime share as fixtures."""
+"""The fixtures that tests of the runtime share."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Change(NamedTuple):
     number: int
     tasks: Mapping[str, int]
     within: int
-    """How many rows are brought at most before it is done."""
+    """The most rows that are brought before it is done."""
 
 
 class Polled(Spout):

@@ -164,7 +164,7 @@ class Chain(Bolt):
 
 
 def chains(rows: list[Row]) -> list[Row]:
-    """What `Chain` makes of rows."""
+    """Compute the output of `Chain` for rows."""
     found: dict[int, int] = {}
     out = []
     for partition, number, key in rows:

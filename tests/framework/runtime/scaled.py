@@ -84,7 +84,7 @@ def some(draw: random.Random, most: int) -> int | list[int]:
 
 
 def received(report: RunReport, component: str) -> list[int]:
-    """How many tuples each task of a component has received, by index."""
+    """Count the tuples that each task of a component has received, by index."""
     found = {
         int(task): reader.delivered
         for channel in report.statistics.channels

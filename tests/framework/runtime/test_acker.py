@@ -1,4 +1,4 @@
-"""What a bolt's task answers, with a small forest and no bolt."""
+"""The answers of a bolt's task, with a small forest and no bolt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is due in a bolt's task, and where: by event time, by the wall clock, and at the end."""
+"""The entries due in a bolt's task, and their positions: by event time, by the wall clock, and at the end."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Last:
         return holds
 
     def at(self, position: Position, *, is_over: bool = False) -> list[Position | None]:
-        """Where the entries stand that are due at a frontier."""
+        """List the positions of the entries that are due at a frontier."""
         return [entry.at for entry in self.client.take_until(Frontier(position, 0, is_over))]
 
 

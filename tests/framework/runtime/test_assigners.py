@@ -1,4 +1,4 @@
-"""What a task's emitter relies on: the positions of an emission stay until the next one has been made."""
+"""A task's emitter relies on this: the positions of an emission stay until the next one has been made."""
 
 from __future__ import annotations
 

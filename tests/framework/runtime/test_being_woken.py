@@ -62,7 +62,7 @@ class Counter:
 
 
 class Handed:
-    """What a bolt hands to a thread of its own, which gets it when the bolt's executor has gone to rest."""
+    """A queue from a bolt to a thread of its own, which gets items once the bolt's executor rests."""
 
     def __init__(self, case: Case) -> None:
         self._rests = case.rests_of[threading.get_ident()]

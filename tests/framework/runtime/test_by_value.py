@@ -1,4 +1,4 @@
-"""What is emitted is what arrives, whatever anybody does to it afterwards."""
+"""Tuples arrive as they were emitted, whatever anybody does to them afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of a run while its companions are being started, which may take minutes."""
+"""Requests to a run while its companions are being started, which may take minutes."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ OF_OTHERS = {
 
 @dataclass(frozen=True)
 class Shape:
-    """What a class is made of."""
+    """The bases, attributes and arguments of a class."""
 
     bases: tuple[str, ...]
     attributes: frozenset[str]
@@ -61,7 +61,7 @@ def shape_of(cls: ast.ClassDef) -> Shape:
 
 
 def attributes(name: str, found: Mapping[str, Shape]) -> set[str]:
-    """Those of a class, inherited ones included."""
+    """Collect the attributes of a class, inherited ones included."""
     if name not in found:
         return set()
     return set(found[name].attributes).union(*(attributes(base, found) for base in found[name].bases))

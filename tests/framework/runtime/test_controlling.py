@@ -56,7 +56,7 @@ class Clock:
         self.busy = [0.0, 0.0]
         self.is_ending = False
         self.told_s = 1000.0
-        """When the executor of the second task, in another process, has last told of itself."""
+        """The time at which the executor of the second task, in another process, last reported."""
 
     def counted(self) -> Counted:
         return Counted(lambda now: now - 1000.0, self.channels, self.executors, lambda: self.is_ending)

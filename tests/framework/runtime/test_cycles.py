@@ -96,7 +96,7 @@ def test_two_cycles_in_a_row_and_what_they_say_at_their_end() -> None:
 @pytest.mark.parametrize("seeds", seeds_at_every_change(range(6), 1), ids=str)
 @pytest.mark.parametrize("slots", [1, 64])
 def test_long_cycles_of_several_tasks_lose_nothing(slots: int, seeds: range) -> None:
-    """What goes round waits at every merge for tasks that do not know whether anything comes back to them."""
+    """Tuples on their way round wait at every merge for tasks that do not know if anything comes back."""
     rows = [[n, n % 7 + 1] for n in range(100)]
     forward = bolt(lambda self, tup: self.emit(list(tup.values)), ["n", "left"])
     for seed in seeds:

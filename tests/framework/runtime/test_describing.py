@@ -1,4 +1,4 @@
-"""What a run tells of itself: its picture, its configuration with origins, and no secrets."""
+"""The description of a run: its picture, its configuration with origins, and no secrets."""
 
 from __future__ import annotations
 

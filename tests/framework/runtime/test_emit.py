@@ -1,4 +1,4 @@
-"""What an emit takes, returns and refuses."""
+"""The arguments, results and refusals of an emit."""
 
 from __future__ import annotations
 

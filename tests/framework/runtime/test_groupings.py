@@ -1,4 +1,4 @@
-"""Which tasks of a consumer receive what, end to end."""
+"""The tasks of a consumer that receive a tuple, end to end."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Mark(Bolt):
 def grouped(
     grouping: Grouping, values: Iterable[Any], tasks: int = 3, producers: int = 1, **options: Any
 ) -> dict[int, list[Any]]:
-    """What each task of a consumer receives, by index of the task."""
+    """Collect the values that each task of a consumer receives, by index of the task."""
     builder = TopologyBuilder()
     builder.set_spout("source", listed(*([value] for value in values)))
     builder.set_bolt("pass", bolt(lambda self, tup: self.emit(list(tup.values))), producers).shuffle_grouping(
@@ -208,7 +208,7 @@ def test_a_custom_grouping_that_copies_against_its_word_ends_the_run(kind: dict[
 
 
 def direct(named: Iterable[int], target: type[Bolt] = Mark) -> list[Row]:
-    """What the tasks 1 to 3 receive of a direct stream whose tuples name these tasks."""
+    """Collect the tuples that tasks 1 to 3 receive of a direct stream whose tuples name these tasks."""
     tasks = list(named)
 
     def send(self: Any, tup: Any) -> None:

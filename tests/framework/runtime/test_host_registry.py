@@ -1,4 +1,4 @@
-"""Which host drives a component, and that a front end is imported only where a topology needs it."""
+"""The host that drives a component; a front end is imported only if a topology needs it."""
 
 from __future__ import annotations
 

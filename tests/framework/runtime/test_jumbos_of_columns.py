@@ -1,4 +1,4 @@
-"""How large the jumbo tuples of columns are."""
+"""The size of the jumbo tuples of columns."""
 
 from __future__ import annotations
 

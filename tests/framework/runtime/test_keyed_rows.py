@@ -26,7 +26,7 @@ def topology(bolt: type[Bolt], par: int, *, typed: bool = False) -> TopologyBuil
 
 @cache
 def expected() -> list[Any]:
-    """What single tuples come to."""
+    """Run single tuples, and list the result."""
     found: list[Any] = INLINE.run(topology(Singly, 1)).result("sink")
     return found
 

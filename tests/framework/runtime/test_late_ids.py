@@ -18,7 +18,7 @@ FIRST_ID = 100
 
 
 class Heard:
-    """What the spout has heard."""
+    """The answers that the spout has heard."""
 
     def __init__(self) -> None:
         self.acked: list[int] = []
@@ -102,7 +102,7 @@ def test_until_then_nobody_does_anything_for_it(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_death_before_the_first_id_fails_none_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the forest was told of while nothing was in flight concerns nobody."""
+    """An incident that the forest heard of while nothing was in flight concerns nobody."""
     heard = Heard()
     begin = Pending.begin
 

@@ -1,4 +1,4 @@
-"""What is measured of each task, where every tuple of a topology is known, on workers of every kind."""
+"""The measurements of each task of a topology whose tuples are all known, on workers of every kind."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_tuples_are_counted_by_stream_at_both_ends(layer: str, workers: Workers)
 
 
 def check_edges(tasks: Sequence[MeasuredTask]) -> None:
-    """What one task has put into a channel, others have taken."""
+    """Check that others have taken the tuples that one task has put into a channel."""
     of_name = {task.name: task for task in tasks}
     edges = [(task, out, of_name[reader]) for task in tasks for out in task.outputs for reader in out.tasks]
     assert edges

@@ -1,4 +1,4 @@
-"""What a task knows of a partition from what its spout gives."""
+"""A task's knowledge of a partition from what its spout gives."""
 
 from __future__ import annotations
 

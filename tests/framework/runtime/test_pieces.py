@@ -49,7 +49,7 @@ def runs_are_put_together(request: pytest.FixtureRequest) -> None:
 
 @dataclass
 class Fed:
-    """What one source adds: for each tuple its timestamp and tag, and the sizes of its jumbo tuples."""
+    """The additions of one source: for each tuple timestamp and tag, and the sizes of jumbo tuples."""
 
     tagged: bool
     component: str
@@ -123,7 +123,7 @@ def said(pieces: list[Piece]) -> list[tuple[Row, InputStream]]:
 
 
 def both(ends: Ends, limit: int, copies: bool) -> tuple[list[Piece], list[Piece]]:
-    """What the two readers take: run by run, and together."""
+    """Take the pieces of two readers: run by run, and together."""
     cutter, taken = (
         Cutter(ends.readers[1], ends.sources, copies=copies, whole=False),
         (Positions(), Positions()),

@@ -68,7 +68,7 @@ def numbers_of(pieces: list[Piece]) -> list[int]:
 
 
 def delivered(way: Way, chance: Random) -> list[int]:
-    """What is taken where a drawn part of each delivery is put back."""
+    """List the tuples that are taken if a drawn part of each delivery is put back."""
     found: list[int] = []
     positions = Positions()
     while len(found) < COUNT:

@@ -91,7 +91,7 @@ def built() -> TopologyBuilder:
 
 
 def expected(rows: int) -> list[tuple[int, int, int]]:
-    """What a loop makes of the numbers below one."""
+    """Compute the output for the numbers below one, by a loop."""
     counts: Counter[int] = Counter()
     found = []
     for number in range(rows):

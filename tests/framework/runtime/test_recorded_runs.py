@@ -85,7 +85,7 @@ class Batches(TicklessBatchingBolt):
 
 
 def live(par: int = 2) -> TopologyBuilder:
-    """What comes out depends on the wall clock in three ways: the order of sources, ticks and batches."""
+    """Build a topology whose output depends on the wall clock in three ways: sources, ticks and batches."""
     builder = TopologyBuilder()
     builder.set_spout("a", Polled, 2)
     builder.set_spout("b", Polled)

@@ -20,7 +20,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def other(runs: Path, pid: int, topology: str) -> Path:
-    """What another run has in the folder."""
+    """Make the entry of another run in the folder."""
     entry = runs / str(pid)
     entry.mkdir(parents=True)
     told = {"pid": pid, "topology": topology, "started_s": pid, "control": "c", "folder": "f"}

@@ -1,4 +1,4 @@
-"""What a batch bolt sees of a typed stream: the same values as tuples, batches, arrays and slots."""
+"""A typed stream as a batch bolt sees it: the same values as tuples, batches, arrays and slots."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Untyped(Singly):
 
 
 def seen_by(look: Callable[[Rows], Any], producer: type[Bolt] = Singly, **options: Any) -> list[Any]:
-    """What a look at the rows of each call gives."""
+    """Collect the results of a function on the rows of each call."""
     seen: list[Any] = []
 
     class Looks(BatchBolt):
@@ -65,7 +65,7 @@ def seen_by(look: Callable[[Rows], Any], producer: type[Bolt] = Singly, **option
 
 
 def look_at(look: Callable[[Rows], Any], producer: type[Bolt]) -> Any:
-    """What a look at all rows gives, as they come in one call from a producer."""
+    """Apply a function to all rows, as they come in one call from a producer."""
     schema = Singly.outputs[0].schema
     payload: Payload = RowPayload(list(VALUES))
     if producer is InColumns:

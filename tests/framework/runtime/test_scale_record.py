@@ -1,4 +1,4 @@
-"""What a reconfiguration waits for before the numbers of tasks before its cut are forgotten."""
+"""The waits of a reconfiguration before it forgets the numbers of tasks before its cut."""
 
 from __future__ import annotations
 

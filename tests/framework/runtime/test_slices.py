@@ -1,4 +1,4 @@
-"""How many tuples the slices of a task have."""
+"""The number of tuples in a task's slices."""
 
 from __future__ import annotations
 

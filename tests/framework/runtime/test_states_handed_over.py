@@ -137,7 +137,7 @@ def test_statistics_tell_who_has_a_key_group_now(workers: Workers, tmp_path: Pat
 @every_kind
 @pytest.mark.parametrize("second", ["living", "sliding"])
 def test_every_checkpoint_can_be_gone_on_from(workers: Workers, second: str, tmp_path: Path) -> None:
-    """Those that were made before tasks have changed, between two changes, and behind."""
+    """Checkpoints made before tasks have changed, between two changes, and after them can all be resumed."""
     expected = rows(run(topology(made(second)), INLINE, tmp_path / "whole"))
     folder = tmp_path / "checkpoints"
     often = {"viper__checkpoint__secs": 0.001, "viper__checkpoint__keep": 1000}

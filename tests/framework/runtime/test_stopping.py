@@ -1,4 +1,4 @@
-"""How runs end before their spouts do."""
+"""The end of runs before their spouts end."""
 
 from __future__ import annotations
 

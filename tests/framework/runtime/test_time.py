@@ -1,4 +1,4 @@
-"""Where timestamps come from, and ticks."""
+"""The sources of timestamps, and ticks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EVERY_SECOND = {"topology__tick__tuple__freq__secs": 1}
 
 
 def merged(first: type, second: type, **options: Any) -> list[Row]:
-    """What two spouts emit, in the order of time."""
+    """Run two spouts, and list their tuples in the order of time."""
     builder = TopologyBuilder()
     builder.set_spout("first", first)
     builder.set_spout("second", second)

@@ -52,7 +52,7 @@ class ByNumber:
         self._targets = targets
 
     def choose_tasks(self, values: Sequence[Any]) -> list[int]:
-        """Those that the number names."""
+        """Choose the tasks that the number names."""
         first = values[1] % len(self._targets)
         return sorted({self._targets[first], self._targets[values[1] % 2 % len(self._targets)]})
 

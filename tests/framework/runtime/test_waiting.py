@@ -1,4 +1,4 @@
-"""What a run does while it has nothing to do, timers, and how much it holds."""
+"""The behaviour of a run while it has nothing to do, timers, and how much it holds."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_an_idle_spout_is_polled_with_a_growing_pause(clock: FakeClock) -> None:
 def test_an_idle_spout_is_asked_without_a_look_at_all_tasks(
     clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What it brings in the middle of a rest is processed before the clock goes on."""
+    """A tuple that it brings in the middle of a rest is processed before the clock moves."""
     polls: list[float] = []
     looks: list[float] = []
     processed: list[float] = []

@@ -1,4 +1,4 @@
-"""Which callbacks are told to take long, by what can be seen of them from another thread."""
+"""The callbacks that are reported to take long, by what can be seen of them from another thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a harness of a bolt does when things go wrong, through the module for users' own tests."""
+"""A harness of a bolt when things go wrong, through the module for users' own tests."""
 
 from __future__ import annotations
 

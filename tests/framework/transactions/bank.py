@@ -18,7 +18,7 @@ Order = tuple[int, int, int, int]
 
 ACCOUNTS = 20
 FIRST = 100
-"""What each account has at first."""
+"""The money that each account has at first."""
 
 
 def first_accounts() -> Iterator[tuple[int, int, int]]:
@@ -130,7 +130,7 @@ def bank(
 
 
 def expected(given: Sequence[Order]) -> tuple[list[tuple[int, str]], list[Any], list[Any]]:
-    """What the sink gets, and the rows of both tables, by one order after the other."""
+    """Compute the sink's rows, and the rows of both tables, by one order after the other."""
     money, moves = {n: FIRST for n in range(ACCOUNTS)}, dict.fromkeys(range(ACCOUNTS), 0)
     paid: dict[int, set[int]] = {}
     told: list[tuple[int, str]] = []

@@ -34,7 +34,7 @@ FIRST_ROWS: Final[dict[str, list[tuple[Any, ...]]]] = {
     "places": [("a", 7, 2.5, ("a",))],
     "pairs": [((1, "a"), 5, (0, 1), ()), ((1, "b"), 0, (), (0,))],
 }
-"""What tables have at first: keys, and the values of all columns."""
+"""The rows that tables have at first: keys, and the values of all columns."""
 
 
 def load_accounts() -> Iterator[tuple[Any, ...]]:
@@ -84,7 +84,7 @@ STATELESS: Final = {"viper.stateless": True}
 
 
 def copies(number: int) -> int:
-    """How many tuples come of one in front of the members, and behind them."""
+    """Count the tuples that come of one in front of the members, and after them."""
     return (1, 2, 0, 1)[number % 4]
 
 
@@ -190,7 +190,7 @@ class InSecond(Wants):
 
 
 def told(echo: int, values: list[Any], aborted: str | None) -> str:
-    """What is emitted of a result. Numbers are of the kind and the sign that they are of."""
+    """Write the text that is emitted of a result. Numbers are of the kind and the sign that they are of."""
     return f"{echo} {values!r} {aborted}"
 
 
@@ -217,7 +217,7 @@ class Member:
     tasks: int
     echoes: int
     behind: int
-    """How many tasks the bolt behind it has; 0: there is none."""
+    """The number of tasks of the bolt after it; 0: there is none."""
 
 
 @dataclass(frozen=True)
@@ -229,13 +229,13 @@ class Shape:
     spouts: tuple[tuple[tuple[tuple[int, ...], ...], ...], ...]
     """Events, with for each member the numbers of calls in the pool."""
     front: int
-    """How many tasks the bolt in front has, which reads from the first spout; 0: there is none."""
+    """The number of tasks of the bolt in front, which reads from the first spout; 0: there is none."""
     is_front_last: bool
     """True if it is defined behind all others."""
     members: tuple[Member, ...]
 
     def events(self, spout: int) -> list[Event]:
-        """What a spout brings."""
+        """List the events that a spout brings."""
         brought = enumerate(self.spouts[spout])
         return [
             (2 * nth + spout, tuple(tuple(self.pool[call] for call in calls) for calls in event))

@@ -1,4 +1,4 @@
-"""What a drawn topology must come to: one event after the other, in plain Python.
+"""The right outcome of a drawn topology: one event after the other, in plain Python.
 
 A position is (time, a mark for each depth), and a mark is (which component of that depth, how-manieth
 output), with nothing where a tuple went past a depth. Members that see a tuple at one position come in their
@@ -36,7 +36,7 @@ class Tables(Reference):
         return values, f"{aborted}{self._group}" if is_missing else aborted
 
     def do(self, call: Call) -> tuple[list[Any], str | None] | None:
-        """What comes of a call; None if nothing does."""
+        """Do a call, and return its result; None if it has none."""
         kind, what = call
         if kind == "failed":
             return None
@@ -59,7 +59,7 @@ class Serial:
             self._copy(f"member{number}", f"behind{number}")
 
     def output(self) -> list[tuple[int, Any]]:
-        """What the sink gets."""
+        """List the values that the sink gets."""
         ends = [
             f"behind{number}" if member.behind else f"member{number}"
             for number, member in enumerate(self._shape.members)
@@ -84,7 +84,7 @@ class Serial:
         return depths
 
     def _below(self, position: Position, name: str, ordinal: int) -> Position:
-        """Where a component's output stands that comes of a tuple at a position."""
+        """Compute the position of a component's output that comes of a tuple at a position."""
         ts, path = position
         depth = self._depths[name]
         beside = [other for other in self._names if self._depths[other] == depth]

@@ -43,7 +43,7 @@ class Audit(Bolt):
 
 
 def audited(given: list[Any]) -> tuple[list[Any], dict[int, int]]:
-    """What both bolts tell, by one order after the other."""
+    """Compute the output of both bolts, by one order after the other."""
     money, told = dict.fromkeys(range(20), FIRST), list[Any]()
     for number, source, target, amount in given:
         is_known = source in money and target in money

@@ -31,7 +31,7 @@ from tests.portions import at_every_change
 from tests.viper.transactions.reference import AbortedError, Program
 
 EXAMPLES = {"inline": (60, 600), "thread": (30, 300), "process": (4, 30)}
-"""How many topologies are drawn for each kind of worker: at every change, and in CI."""
+"""The number of topologies that are drawn for each kind of worker: at every change, and in CI."""
 CASES = [(kind, EXAMPLES[kind][part]) for part in (0, 1) for kind in EXAMPLES]
 CATCH = settings(max_examples=60, phases=[Phase.generate], report_multiple_bugs=False, print_blob=False)
 
@@ -91,7 +91,7 @@ def test_a_death_does_not_show(examples: int) -> None:
 
 
 class AbortsLeaveTraces(Tables):
-    """What a transaction has written before it aborts stays."""
+    """A planted bug: the writes of a transaction before it aborts stay."""
 
     def run(self, program: Program) -> tuple[list[Any], str | None]:
         found = super().run(program)

@@ -1,4 +1,4 @@
-"""What leaves transactions without an order is refused before anything starts, with what to do instead."""
+"""Transactions without an order are refused before anything starts, with what to do instead."""
 
 from __future__ import annotations
 

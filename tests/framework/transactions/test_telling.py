@@ -1,4 +1,4 @@
-"""What plans and statistics tell people about evaluators."""
+"""The reports of plans and statistics about evaluators, for people."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ _NOTHING: Any = object()
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back."""
+    """The response of the view."""
 
     status: int
     headers: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""Who may ask for what: requests as browsers and programs send them."""
+"""The rules of access: requests as browsers and programs send them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What components have done since some time ago; time is given, never waited for."""
+"""The work of components since some time ago; the test sets the time, and never waits for it."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def url(run: Run, tmp_path: Path) -> Iterator[str]:
 
 
 def cell(page: sync_api.Page, component: str, column: str) -> str:
-    """What the table of components says."""
+    """Read a cell of the table of components."""
     heads = page.locator("#components th").all_inner_texts()
     row = page.locator(f'#components tr[data-key="{component}"]')
     return row.locator("td").nth(heads.index(column)).inner_text()

@@ -116,7 +116,7 @@ class Source(Task):
         return record.state == PROPOSED and self.group.answers[self.name] == (record.epoch, True)
 
     def limit(self) -> Position:
-        """What the source may not pass."""
+        """The position that the source may not pass."""
         record = self.group.record
         return record.place if self.waits_for_decision() or self.is_due(record) else END
 

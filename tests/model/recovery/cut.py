@@ -24,7 +24,7 @@ MOST_PROPOSALS = 4
 """A checkpoint is given up when so many were void; the run goes on."""
 
 IDLE, LOOKED = "idle", "looked"
-"""What a step yields that found nothing to do, and one that only looked; others yield None."""
+"""The values that a step yields that found nothing to do, and one that only polled; others yield None."""
 
 Steps = Iterator[str | None]
 Whether = Generator[str | None, None, bool]

@@ -1,4 +1,4 @@
-"""What outlives the whole group: checkpoints, the sink's files and its database, and brokers that forget."""
+"""The storage that outlives the whole group: checkpoints, the sink's files and database, and brokers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LAST = 1 << 30
 
 @dataclass
 class Database:
-    """Where a sink applies rows, in transactions that leave the id of their checkpoint there."""
+    """A database to which a sink applies rows, in transactions that leave their checkpoint's id there."""
 
     rows: list[Row] = field(default_factory=list)
     id: int = 0
@@ -44,7 +44,7 @@ class Disk:
     file: list[Row] = field(default_factory=list)
     """The rows that the sink has staged."""
     marks: dict[int, int] = field(default_factory=lambda: {0: 0})
-    """Where in the file the rows of each id end."""
+    """The ends in the file of the rows of each id."""
     database: Database = field(default_factory=Database)
 
     def staged(self, first: int, last: int) -> list[Row]:

@@ -15,17 +15,17 @@ from tests.model.recovery.topology import Layout, Topology, group_of, owner_of
 
 @dataclass(frozen=True)
 class Settings:
-    """How a run behaves, apart from what it runs."""
+    """The settings of a run, apart from its topology."""
 
     checkpoints: bool
     margin: int
-    """How far ahead of what is published the first proposal of a cut lies."""
+    """The distance from what is published to the first proposal of a cut."""
     lines_at_once: int
     """The most that a source emits in a slice."""
 
 
 class Group:
-    """What the processes of a run share."""
+    """The memory that the processes of a run share."""
 
     def __init__(
         self,

@@ -31,7 +31,7 @@ class Process:
 
 
 class Page:
-    """What one task has in shared memory: the words that define where it stands, and its undo log."""
+    """The shared memory of one task: the words that define its progress, and its undo log."""
 
     def __init__(self) -> None:
         self.words: dict[Hashable, Any] = {}
@@ -39,7 +39,7 @@ class Page:
         """Written without a note in the log, as nobody reads a cell that is not taken."""
         self.entries: list[tuple[Hashable, Any]] = []
         self.length = 0
-        """How many entries of the log count."""
+        """The number of entries of the log that count."""
 
 
 class Writer:

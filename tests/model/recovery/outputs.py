@@ -1,4 +1,4 @@
-"""What a task emits: where each row goes, and which rows are out there already when a slice is repeated."""
+"""The output of a task: where each row goes, and which rows are out already when a slice is repeated."""
 
 from __future__ import annotations
 
@@ -89,5 +89,5 @@ class Outputs:
             ring.promise(waiting[0][0] if waiting else floor, self._process)
 
     def counts(self) -> list[int]:
-        """How many rows of each ring belong to what is committed next."""
+        """Count the rows of each ring that belong to the next commit."""
         return [ring.tail - skip for ring, skip in zip(self.rings, self.to_skip, strict=True)]

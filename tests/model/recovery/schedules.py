@@ -24,7 +24,7 @@ PREEMPTIONS = (20, 20, 200)
 
 @dataclass
 class Events:
-    """What happened in runs; where nothing does, nothing is shown."""
+    """The events of runs; without any, a run shows nothing."""
 
     kills: int = 0
     kills_in_a_redo: int = 0
@@ -42,7 +42,7 @@ class Events:
 
 @dataclass
 class Faults:
-    """What may still go wrong."""
+    """The faults that may still come."""
 
     kills: int
     group_deaths: int
@@ -81,7 +81,7 @@ class Schedule:
         return self.disk.database.rows
 
     def problem(self) -> str:
-        """What is wrong with the run; empty if nothing is."""
+        """Describe what is wrong with the run; empty if nothing is."""
         due = expected(self.topology, self.layout.tasks[-2])
         try:
             shown = self.run()

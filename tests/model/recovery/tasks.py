@@ -1,4 +1,4 @@
-"""What all tasks do: slices of work that are committed whole, and outputs that are counted.
+"""The common work of all tasks: slices that are committed whole, and outputs that are counted.
 
 A slice is: look, process, publish at will, publish the rest, commit by one store, and only then let others
 act upon it: release the input, ack, promise. Steps end where another process may see or do something.

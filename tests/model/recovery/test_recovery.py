@@ -79,7 +79,7 @@ def suppresses_by_position(monkeypatch: Patch) -> None:
 
 
 def commits_the_raw_count(monkeypatch: Patch) -> None:
-    """What a ring has counts as committed, also what the redo has not come to yet."""
+    """Plant a bug: all rows of a ring count as committed, also those that the redo has not come to yet."""
     monkeypatch.setattr(Outputs, "counts", lambda self: [ring.tail for ring in self.rings])
 
 
@@ -221,7 +221,7 @@ def keeps_promises_back_without_room(monkeypatch: Patch) -> None:
 
 
 def goes_on_from_a_torn_checkpoint(monkeypatch: Patch) -> None:
-    """What was staged behind the last complete checkpoint is kept by the group that goes on from it."""
+    """Plant a bug: the group that resumes keeps rows staged after the last complete checkpoint."""
     reopen = Disk.reopen
 
     def reopen_and_keep(self: Disk) -> Any:

@@ -1,4 +1,4 @@
-"""What is run, and the promise: what its sink shows is what a run on one thread, without any fault, shows.
+"""The topology, and the promise: its sink shows what a run on one thread, without any fault, shows.
 
 partitioned lines -- shuffle or partial key --> split [-- shuffle or partial key --> tag]
     -- fields --> count, with ticks -- global --> sink
@@ -53,7 +53,7 @@ class Topology:
 
 @dataclass(frozen=True)
 class Layout:
-    """How a topology is divided: tasks of each component, rings, and where each task runs."""
+    """The division of a topology: tasks of each component, rings, and the worker of each task."""
 
     tasks: tuple[int, ...]
     """Of the sources, of the stateless components, of the counting one, and of the sink: one."""
@@ -99,7 +99,7 @@ STATELESS = (split, tag)
 
 
 def tick_position(time: int, group: int) -> Position:
-    """Where a group's outputs of a tick stand: before all lines of that time."""
+    """Compute the position of a group's outputs of a tick: before all lines of that time."""
     return (time, -1, group)
 
 
@@ -123,10 +123,10 @@ class Dictionary:
 
 
 def expected(topology: Topology, counting_tasks: int) -> list[Row]:
-    """What the sink shows.
+    """Compute the rows that the sink shows.
 
     Args:
-        topology: what is run.
+        topology: the topology that is run.
         counting_tasks: tasks of the counting component; their number matters only where positions are
             saturated, as outputs of the same position come task by task.
     """

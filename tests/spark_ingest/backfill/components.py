@@ -65,7 +65,7 @@ class Large(Bolt):
 
 
 class PerItem(Bolt):
-    """How many of an item so far, and which was the one before: shows the order within the key."""
+    """A count by item that also shows the order within the key: the number so far, and the row before."""
 
     outputs = ["item", "count", "before"]
 

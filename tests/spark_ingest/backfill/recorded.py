@@ -1,4 +1,4 @@
-"""What a run on one machine emits, and where: what a backfill must equal."""
+"""The output of a run on one machine, with its positions: a backfill must equal it."""
 
 from __future__ import annotations
 

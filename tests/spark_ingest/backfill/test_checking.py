@@ -1,4 +1,4 @@
-"""What cannot be run shard by shard is refused before anything starts, one test for each reason."""
+"""Topologies that cannot run shard by shard are refused before they start, one test for each reason."""
 
 from __future__ import annotations
 

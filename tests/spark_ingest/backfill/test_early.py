@@ -1,4 +1,4 @@
-"""What a backfill refuses before Spark starts."""
+"""The refusals of a backfill before Spark starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes wrong in executors, told by the driver; without Spark."""
+"""Errors in executors, as the driver reports them; without Spark."""
 
 from __future__ import annotations
 

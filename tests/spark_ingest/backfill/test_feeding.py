@@ -1,4 +1,4 @@
-"""What a bolt's sources bring, and how far each says that it is."""
+"""The rows that a bolt's sources bring, and how far each says that it is."""
 
 from __future__ import annotations
 

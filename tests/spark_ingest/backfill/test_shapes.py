@@ -1,4 +1,4 @@
-"""Which components take part, what they receive, and by which keys rows are grouped."""
+"""The components that take part, the streams that they receive, and the keys that rows are grouped by."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the stages of a backfill emit, in this process and without Spark, against a run on one machine."""
+"""The output of a backfill's stages, in this process and without Spark, against a run on one machine."""
 
 from __future__ import annotations
 

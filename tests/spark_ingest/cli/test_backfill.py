@@ -41,7 +41,7 @@ NEEDED = ("--stream", "same", "-O", "out")
 
 @pytest.fixture
 def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What was asked of the function that does it, in a project with one topology."""
+    """The arguments of the function that does it, in a project with one topology."""
     given: dict[str, Any] = {}
 
     def backfill_to(topology: Topology, folder: str, outputs: Any, **others: Any) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""How commands that start Spark deal with signals; without Spark."""
+"""The signals of commands that start Spark; without Spark."""
 
 from __future__ import annotations
 

@@ -87,6 +87,6 @@ def run(
 
 
 def rows_of(spout: SparkSpout, par: int = 1, **options: Any) -> list[Any]:
-    """What the sink of such a run has received, in order."""
+    """Run such a spout, and list the rows of the sink, in order."""
     report = run(spout, par, **options)
     return [values for (values,) in report.result("sink")]

@@ -1,4 +1,4 @@
-"""Which processes there are, and who has started them."""
+"""The processes that there are, and which of them has started which."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _parent(stat: Path) -> int:
 
 
 def _started(pid: int) -> int:
-    """When a process has started, in clock ticks since the machine has."""
+    """Read when a process has started, in clock ticks since the machine has."""
     try:
         return int(_fields(Path(f"/proc/{pid}/stat"))[19])
     except OSError:
@@ -42,7 +42,7 @@ def _started(pid: int) -> int:
 
 
 def _fields(stat: Path) -> list[str]:
-    """What proc(5) tells of a process, from its state (the third field) on."""
+    """Read the fields of proc(5) of a process, from its state (the third field) on."""
     return stat.read_text().rpartition(")")[2].split()
 
 

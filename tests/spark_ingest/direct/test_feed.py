@@ -1,4 +1,4 @@
-"""What a job's feed is known by, and what becomes of a stream that a task has left; without Spark."""
+"""The identity of a job's feed, and a stream that a task has left; without Spark."""
 
 from __future__ import annotations
 

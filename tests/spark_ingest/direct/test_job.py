@@ -47,7 +47,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def staged(
     spark: SparkSession, files: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[int], Any]:
-    """What a prepared dataset of so many streams gives."""
+    """Prepare a dataset of so many streams, and read its rows."""
     folder = tmp_path_factory.mktemp("staged")
 
     def rows(streams: int, **span: Any) -> list[Any]:
@@ -147,7 +147,7 @@ class Kill(Pass):
 
     victim = ""
     bystanders: ClassVar[set[int]] = set()
-    """What ran before; among them may be the Spark that other tests share."""
+    """The processes that ran before; among them may be the Spark that other tests share."""
     count = 0
     at_s = 0.0
 

@@ -74,7 +74,7 @@ def streamed(files: Path, streams: int, /, **keywords: Any) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def staged(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path, int], Any]:
-    """What a dataset of all files gives."""
+    """Prepare a dataset of all files, and read its rows."""
 
     def rows(files: Path, streams: int) -> list[Any]:
         path = tmp_path_factory.mktemp("staged") / "dataset"

@@ -39,7 +39,7 @@ def batches(count: int, rows: int = 10, first: int = 0) -> list[Any]:
 END = pa.RecordBatch.from_pydict(
     {"_time_us": [2**63 - 1], "n": [None], "x": [None]}, schema=batches(1)[0].schema
 )
-"""What stands at the end of each stream."""
+"""The last batch of each stream."""
 BROKEN = object()
 """In the place of a batch: the input ends there, without an end."""
 
@@ -328,7 +328,7 @@ class TestTheJob:
 
 
 def test_executors_need_nothing_of_this_project(rendezvous: Rendezvous, receiver: Receiver) -> None:
-    """What Spark is given unpickles and runs where neither this project nor its tests can be imported."""
+    """Spark's code unpickles and runs where neither this project nor its tests can be imported."""
     cloudpickle = pytest.importorskip("pyspark.cloudpickle")
     from spark_ingest.direct import sender, wire
 

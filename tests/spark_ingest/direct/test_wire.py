@@ -91,7 +91,7 @@ class TestProofs:
         imposter.close()
 
     def test_a_proof_is_of_no_use_to_the_other_side(self, echo: Listener) -> None:
-        """Who sends back what it gets proves nothing."""
+        """A side that sends back what it gets proves nothing."""
         with socket.create_connection(echo.address) as mirror:
             mirror.sendall(bytes(wire.NONCE))
             nonce = wire.receive_exactly(mirror, wire.NONCE)

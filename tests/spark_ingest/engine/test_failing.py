@@ -1,4 +1,4 @@
-"""What Spark raises, told in a line; without Spark."""
+"""Errors that Spark raises, reported in a line; without Spark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is to be installed is named by where this installation came from: no index has to know it."""
+"""The package to install is named by where this installation came from: no index has to know it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which types can be carried, and what is said of the others."""
+"""The types that can be carried, and the messages about the others."""
 
 from __future__ import annotations
 

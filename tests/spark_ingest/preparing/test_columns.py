@@ -1,4 +1,4 @@
-"""Which columns files have is seen without Spark where that is certain, and left to Spark where it is not."""
+"""The columns of files are read without Spark if they are certain, and left to Spark if not."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HEADER = {"header": "true"}
 
 
 def complaint(source: Source, column: str = "nope") -> str | None:
-    """What is said of a job that asks for a column; None if that is left to Spark."""
+    """Check a job that asks for a column, and return the message; None if that is left to Spark."""
     try:
         check_columns_of_files(source, StreamSpec(column))
     except JobError as error:

@@ -1,4 +1,4 @@
-"""What makes a job another one than before."""
+"""The changes that make a job another one than before."""
 
 from __future__ import annotations
 

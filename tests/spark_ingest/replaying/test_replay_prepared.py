@@ -1,4 +1,4 @@
-"""What Spark has written, as a spout brings it."""
+"""Datasets that Spark has written, as a spout brings them."""
 
 from __future__ import annotations
 

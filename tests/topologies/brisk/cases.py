@@ -1,4 +1,4 @@
-"""What the applications are tried with: their input, the loops beside them, and their runs."""
+"""The cases that the applications are tried with: their input, the loops beside them, and their runs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DRAWN: Mapping[str, tuple[int, Mapping[str, Any]]] = {
     "spike_detection": (3_600, {"devices": 3, "noise": 0.012, "broken": 0.02}),
     "log_processing": (2_500, {"hosts": 300, "per_second": 0.3, "takes_s": 900.0, "broken": 0.02}),
 }
-"""How many lines of each, and of what kind: so that windows are full, and minutes come back from behind."""
+"""The number of lines of each, and their kind: windows are full, and minutes come back from behind."""
 SPOUTS = {
     "word_count": "Sentences",
     "fraud_detection": "Transactions",
@@ -98,7 +98,7 @@ class Case:
         return self.path.read_text(encoding="utf-8").splitlines()
 
     def expected(self, rules: Any = None, count: int | None = None) -> Rows:
-        """What must come out of so many lines."""
+        """Compute the output for so many lines."""
         return reference.expected(self.name, self.lines[:count], self.knowledge, rules)
 
 
@@ -155,11 +155,11 @@ def ran(
     bolts: Mapping[str, Any] | None = None,
     rows: int | None = None,
 ) -> Rows:
-    """What comes out of a run.
+    """Run an application, and return its output.
 
     Args:
         case: the application.
-        workers: what runs it.
+        workers: the workers that run it.
         tasks: of each component, as its builder takes them.
         injectors: among which its input is divided.
         form: tuples or batches.
@@ -173,7 +173,7 @@ def ran(
 
 
 def found(name: str, report: RunReport) -> Rows:
-    """What the sinks of an application have."""
+    """Read the sinks of an application."""
     return {sink: [tuple(row) for row in report.result(sink)] for sink in SINKS[name]}
 
 
@@ -203,7 +203,7 @@ def own_bolt(name: str, bolt: str, form: str) -> Any:
 
 
 def sizes(seed: str) -> dict[str, Any]:
-    """How much room there is, drawn from a text."""
+    """Draw the sizes of buffers from a text."""
     chance = random.Random(seed)
     jumbo = chance.choice((1, 2, 7, 64, 512))
     return {

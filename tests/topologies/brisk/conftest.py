@@ -1,4 +1,4 @@
-"""What the tests of BriskStream's applications share: their modules, and their input."""
+"""The fixtures that tests of BriskStream's applications share: their modules, and their input."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TOPOLOGIES = Path(__file__).parents[3] / "topologies"
 
 @pytest.fixture(scope="session", autouse=True)
 def path() -> Iterator[None]:
-    """Where the applications are found."""
+    """Add the folder of the applications to the path."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(TOPOLOGIES))
         yield

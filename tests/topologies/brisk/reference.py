@@ -20,7 +20,7 @@ class WordRules:
     """Of word count."""
 
     letters: frozenset[str] | None = LETTERS
-    """What words consist of; None for all but blanks."""
+    """The characters of words; None for all but blanks."""
     keeps_case: bool = True
     apart: bool = True
     """True if each word has a count of its own."""
@@ -63,7 +63,7 @@ class FraudRules:
 
 
 def fraud_detection(lines: Iterable[str], model: Sequence[str], rules: FraudRules | None = None) -> Rows:
-    """What is told of transactions.
+    """Compute the reports on transactions.
 
     Args:
         lines: transactions.
@@ -121,7 +121,7 @@ class SpikeRules:
 
 
 def spike_detection(lines: Iterable[str], rules: SpikeRules | None = None) -> Rows:
-    """What is told of readings."""
+    """Compute the reports on readings."""
     rules, told = rules or SpikeRules(), []
     last = defaultdict[str, list[float]](list)
     sums = defaultdict[str, float](float)
@@ -200,7 +200,7 @@ class LogProcessing:
         self._cities = Counter[tuple[str, str]]()
 
     def rows(self, lines: Iterable[str]) -> Rows:
-        """What is told of lines."""
+        """Compute the rows for lines."""
         volumes, statuses, places = list[Any](), list[Any](), list[Any]()
         for line in lines:
             request = self.request_of(line)
@@ -277,7 +277,7 @@ class LogProcessing:
 
 
 def expected(name: str, lines: Sequence[str], given: Mapping[str, Any], rules: Any = None) -> Rows:
-    """What must come out of an application.
+    """Compute the output of an application.
 
     Args:
         name: of the application.

@@ -29,7 +29,7 @@ ROOM = {
 
 
 def told(folder: Path, sinks: tuple[str, ...]) -> Rows:
-    """What sinks have written; JSON has whole and other numbers as they are."""
+    """Read the output of sinks; JSON has whole and other numbers as they are."""
     found = {}
     for sink in sinks:
         lines = Path(folder, sink).read_text(encoding="utf-8").splitlines()

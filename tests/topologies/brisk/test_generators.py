@@ -1,4 +1,4 @@
-"""What BriskStream's applications are given: the same lines from a seed, and parts as of the whole."""
+"""The input of BriskStream's applications: the same lines from a seed, and parts as of the whole."""
 
 from __future__ import annotations
 

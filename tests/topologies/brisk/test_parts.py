@@ -1,4 +1,4 @@
-"""What the applications are made of beside bolts: words in columns, rows by key, and places of addresses."""
+"""The parts of the applications beside bolts: words in columns, rows by key, and locations of addresses."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ PARSERS = {
 
 
 def parsed(name: str, lines: list[str], **options: Any) -> list[Any]:
-    """What both parsers of an application emit for lines."""
+    """Run both parsers of an application on lines, and return their output."""
     one, many = (
         run_bolt(getattr(part(module), bolt), [[line] for line in lines], schema=LINE, **options).emitted()
         for module, bolt in zip((f"brisk.{name}", "brisk.batches"), PARSERS[name], strict=True)

@@ -1,4 +1,4 @@
-"""What the tests of Linear Road share: its modules, what comes in, and what must come out."""
+"""The fixtures that tests of Linear Road share: its modules, its input, and its right output."""
 
 from __future__ import annotations
 

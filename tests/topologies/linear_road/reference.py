@@ -18,7 +18,7 @@ Place = tuple[int, int, int, int, int]
 
 @dataclass(frozen=True)
 class Rules:
-    """What decides the answers."""
+    """The rules that decide the answers."""
 
     crowd: int = 50
     counted_before: int = 1
@@ -63,7 +63,7 @@ class Accident:
 
 @dataclass
 class Vehicle:
-    """What is known of one."""
+    """The state of one vehicle."""
 
     segment: Segment | None = None
     place: Place | None = None
@@ -91,7 +91,7 @@ class Reference:
         self._standing: defaultdict[Place, set[int]] = defaultdict(set)
         self._accidents: list[Accident] = []
         self.cleared: list[Segment] = []
-        """Where accidents were that have been cleared."""
+        """The segments whose accidents have been cleared."""
 
     def answers(self, lines: Iterable[Line]) -> Iterator[str]:
         """All answers, in the order of the lines; those of a second's queries behind its reports."""

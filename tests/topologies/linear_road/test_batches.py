@@ -30,7 +30,7 @@ FORMS = ("bolts", "batches")
 
 @pytest.fixture(scope="module", autouse=True)
 def application() -> Iterator[Any]:
-    """What builds each form of the application."""
+    """The builders of each form of the application."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(TOPOLOGIES))
         for name in ("linear_road_builder", "linear_road_batches"):

@@ -1,4 +1,4 @@
-"""What the applications are tried with: their input, the loops beside them, and their runs."""
+"""The cases that the applications are tried with: their input, the loops beside them, and their runs."""
 
 from __future__ import annotations
 
@@ -65,13 +65,13 @@ def loop_of(name: str) -> Any:
 
 
 def expected(name: str, loop: Any = None, events: int = EVENTS) -> Expected:
-    """What must come out."""
+    """Compute the right output."""
     loop = loop_of(name) if loop is None else loop
     return list(loop.rows(drawn(name, events))), loop.tables()
 
 
 def sizes(seed: str) -> dict[str, Any]:
-    """Where punctuations fall, how much room there is, and what evaluates, drawn from a text."""
+    """Draw the punctuation, the sizes of buffers and the evaluator from a text."""
     chance = random.Random(seed)
     jumbo = chance.choice((1, 2, 7, 64, 512))
     return {
@@ -119,7 +119,7 @@ def ran(
 
 
 def found(report: RunReport, expected: Mapping[str, list[Any]]) -> Expected:
-    """What has come out, without the columns of tables that nobody asks for."""
+    """Read the output, without the columns of tables that nobody asks for."""
     rows = [tuple(row) for row in report.result("answers")]
     tables = {}
     for name, wanted in expected.items():

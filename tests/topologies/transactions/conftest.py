@@ -1,4 +1,4 @@
-"""What the tests of the transactional applications share: their modules."""
+"""The fixtures that tests of the transactional applications share: their modules."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TOPOLOGIES = Path(__file__).parents[3] / "topologies"
 
 @pytest.fixture(scope="session", autouse=True)
 def path() -> Iterator[None]:
-    """Where the applications are found."""
+    """Add the folder of the applications to the path."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(TOPOLOGIES))
         yield

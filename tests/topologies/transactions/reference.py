@@ -25,7 +25,7 @@ class GrepSum:
     """True if an event sees what those before it have written, and of its own later ones the last."""
 
     def rows(self, events: Iterable[Row]) -> Iterator[Row]:
-        """What comes out."""
+        """Yield the output."""
         for event, reads, keys, values in events:
             if reads:
                 yield event, sum(self.records[key] for key in keys)
@@ -37,13 +37,13 @@ class GrepSum:
             yield event, None
 
     def tables(self) -> Mapping[str, list[Row]]:
-        """What the tables hold."""
+        """Return the rows of the tables."""
         return {"records": sorted(self.records.items())}
 
 
 @dataclass
 class LedgerRules:
-    """What decides about transfers."""
+    """The rules that decide about transfers."""
 
     minimum: int = 0
     equal_is_enough: bool = False
@@ -68,12 +68,12 @@ class StreamingLedger:
     rules: LedgerRules = field(default_factory=LedgerRules)
 
     def rows(self, events: Iterable[Row]) -> Iterator[Row]:
-        """What comes out."""
+        """Yield the output."""
         for event, transfers, *rest in events:
             yield (event, *(self._transfer(*rest) if transfers else self._deposit(*rest)))
 
     def tables(self) -> Mapping[str, list[Row]]:
-        """What the tables hold."""
+        """Return the rows of the tables."""
         return {"accounts": sorted(self.accounts.items()), "assets": sorted(self.assets.items())}
 
     def _deposit(self, account: int, asset: int, _: int, __: int, amount: int, count: int) -> Row:
@@ -101,7 +101,7 @@ class StreamingLedger:
 
 @dataclass
 class BiddingRules:
-    """What decides about bids, and what other requests do."""
+    """The rules that decide about bids, and about other requests."""
 
     equal_price_is_enough: bool = True
     asks_for_quantity: bool = True
@@ -122,7 +122,7 @@ class OnlineBidding:
     rules: BiddingRules = field(default_factory=BiddingRules)
 
     def rows(self, events: Iterable[Row]) -> Iterator[Row]:
-        """What comes out."""
+        """Yield the output."""
         for event, kind, bidder, token, items, values in events:
             if self.rules.knows_tokens and token != bidder * 7919:
                 continue
@@ -138,7 +138,7 @@ class OnlineBidding:
             yield event, kind, True, None, None
 
     def tables(self) -> Mapping[str, list[Row]]:
-        """What the table holds."""
+        """Return the rows of the table."""
         return {"items": [(key, self.prices[key], self.quantities[key]) for key in sorted(self.prices)]}
 
     def _bid(self, item: int, price: int, quantity: int) -> Row:
@@ -155,16 +155,16 @@ class OnlineBidding:
 
 @dataclass
 class TollRules:
-    """What decides tolls."""
+    """The rules that decide tolls."""
 
     order: tuple[str, ...] = ("speed", "count", "toll")
-    """What a report does first."""
+    """The order of the steps of a report."""
     averages: bool = True
     counts_each_once: bool = True
     by_segment: bool = True
     """True if each segment has vehicles of its own."""
     first_speed: float = 60.0
-    """What the first report is averaged with."""
+    """The speed that the first report is averaged with."""
     crowd: int = 50
     slow: float = 40.0
     factor: int = 2
@@ -181,7 +181,7 @@ class TollProcessing:
         self._vehicles: defaultdict[int, list[int]] = defaultdict(list)
 
     def rows(self, reports: Iterable[Row]) -> Iterator[Row]:
-        """What comes out."""
+        """Yield the output."""
         for event, vehicle, segment, speed in reports:
             for step in self.rules.order:
                 if step == "speed":
@@ -192,7 +192,7 @@ class TollProcessing:
                     yield event, vehicle, *self._toll(segment)
 
     def tables(self) -> Mapping[str, list[Row]]:
-        """What the tables hold."""
+        """Return the rows of the tables."""
         counted = {segment: tuple(sorted(set(found))) for segment, found in self._vehicles.items()}
         return {"speeds": sorted(self._speeds.items()), "vehicles": sorted(counted.items())}
 

@@ -1,4 +1,4 @@
-"""What the transactional applications are given: its distributions, and parts as of the whole."""
+"""The input of the transactional applications: its distributions, and parts as of the whole."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ FORMS = ("tuples", "batches")
 
 @pytest.fixture(scope="module")
 def loops(path: None) -> dict[str, Expected]:
-    """What must come out of each application."""
+    """The right output of each application."""
     return {name: expected(name) for name in NAMES}
 
 

@@ -11,11 +11,11 @@ from transactions import batches, streaming_ledger
 
 RECORDS = 40
 MONEY, ASSETS = 8, 5
-"""What each account and asset of the poor has at first."""
+"""The money and the assets of the poor at first."""
 
 
 def few_accounts() -> list[Any]:
-    """What the accounts of the poor are loaded with."""
+    """List the rows that the accounts of the poor are loaded with."""
     return list(streaming_ledger.loaded(MONEY, RECORDS))
 
 

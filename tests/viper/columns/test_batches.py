@@ -1,4 +1,4 @@
-"""What a component may emit as columns, what becomes of it, and what is refused."""
+"""The columns that a component may emit, what becomes of them, and those that are refused."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def fitted(kind: str, value: Any) -> Any:
 
 
 def in_c(kind: ColumnType, value: Any) -> list[Any]:
-    """What C makes of a row with this value: the row, or nothing where it leaves the row to Python."""
+    """Make a row with this value in C: the row, or nothing if C leaves the row to Python."""
     made: list[Any] = []
     plain_rows([[value]], 1, 0, made, bytes([code_of(kind)]))
     return made

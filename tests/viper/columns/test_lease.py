@@ -33,7 +33,7 @@ def lent() -> Columns:
 
 
 def made(make: Callable[[pa.RecordBatch], Any]) -> tuple[Any, Any]:
-    """What is made of a batch that was lent, and the lease."""
+    """Make a value of a batch that was lent, and return it with the lease."""
     columns = lent()
     assert columns.lease is not None
     return make(columns.batch), columns.lease

@@ -99,7 +99,7 @@ class Reference:
         return [(key, *map(shown, row.values())) for key, row in sorted(self.rows[table].items())]
 
     def run(self, program: Program) -> tuple[list[Any], str | None]:
-        """What was read, and why it was aborted if it was."""
+        """Run a program; return the values that it read, and why it was aborted if it was."""
         before = copy.deepcopy(self.rows)
         values: list[Any] = []
         self.conditions = 0

@@ -77,7 +77,7 @@ def batches(draw: Any) -> tuple[int, list[tuple[Any, Program]]]:
 
 
 def expected(reference: Reference, count: int, blocks: list[tuple[Any, Program]]) -> list[Any]:
-    """What comes of each transaction in order: its row, block, values and reason."""
+    """Compute the result of each transaction in order: its row, block, values and reason."""
     found, numbers = [], [0] * len(blocks)
     for row in range(count):
         for block, (where, program) in enumerate(blocks):

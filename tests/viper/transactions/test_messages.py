@@ -1,4 +1,4 @@
-"""What a bolt is told that says a transaction wrongly: what was found, what was expected, what to write."""
+"""The messages to a bolt with a wrong transaction: what was found, what was expected, what to write."""
 
 from __future__ import annotations
 

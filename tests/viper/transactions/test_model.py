@@ -40,7 +40,7 @@ def alone(view: View, place: tuple[str, str, Any], amount: int) -> int:
 
 
 def process(recorder: Recorder, tup: Any) -> None:
-    """What the bolt does: all calls of the tuple; where the last one says so, it raises in the end."""
+    """Process a tuple as the bolt: make all its calls; if the last one says so, raise in the end."""
     calls, raises = tup.values
     for kind, what in calls:
         if kind == "alone":

@@ -1,4 +1,4 @@
-"""What a bolt says, case by case: methods, expressions, results, and the rhythm of a recorder."""
+"""The calls of a bolt, case by case: methods, expressions, results, and the rhythm of a recorder."""
 
 from __future__ import annotations
 

@@ -195,7 +195,7 @@ class TestRows:
             assert [table.find(key) is None for key in chosen] == [False] * len(chosen)
 
     def test_a_key_has_its_stable_hash(self) -> None:
-        """Where the lowest bits of it are equal, and no more, rows are found all the same."""
+        """Rows whose keys have equal lowest bits, and no more, are found all the same."""
         groups: dict[int, list[int]] = {}
         for number in range(4000):
             groups.setdefault(stable_hash(number) & 0xFF, []).append(number)

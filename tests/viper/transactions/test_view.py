@@ -1,4 +1,4 @@
-"""What a function sees and changes that runs alone."""
+"""The view of a function that runs alone: it reads and changes tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from viper.transactions.specs import TableSpec
 
 
 def alone(what: Any) -> tuple[World, Result]:
-    """What came of a function, and the tables behind it."""
+    """Run a function alone, and return the world after it, with its result."""
 
     def process(recorder: Recorder, tup: Any) -> None:
         recorder.alone(tup, what)

@@ -143,7 +143,7 @@ def one_task(
 def results_of(
     specs: Sequence[TableSpec], process: Process, rows: Sequence[tuple[Any, ...]] = ((),)
 ) -> list[Result]:
-    """What came of the transactions of these tuples."""
+    """List the results of the transactions of these tuples."""
     world = one_task(specs, process, rows)
     world.settle()
     return [result for one in world.members[0].tuples for result in one.results]

@@ -1,4 +1,4 @@
-"""Where a class and its attributes are, read from its source."""
+"""The lines of a class and of its attributes, read from its source."""
 
 from __future__ import annotations
 

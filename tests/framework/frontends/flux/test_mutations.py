@@ -1,4 +1,4 @@
-"""Whatever is done to a valid file, loading it reports problems and never raises."""
+"""A valid file that is changed in any way: loading it reports problems and never raises."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with a file is told all at once: where, what was found, what is expected."""
+"""All problems of a file are reported at once: where, what was found, what is expected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is printed is loaded to an equal topology."""
+"""A printed topology is loaded to an equal one."""
 
 from __future__ import annotations
 

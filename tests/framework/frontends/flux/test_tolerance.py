@@ -1,4 +1,4 @@
-"""What Storm loads or passes over is no error here either; a warning says what becomes of it."""
+"""Files that Storm loads or passes over are no error here either; a warning says what becomes of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which topology of a Python target is taken."""
+"""The choice of the topology of a Python target."""
 
 from __future__ import annotations
 

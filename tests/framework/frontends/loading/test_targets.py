@@ -1,4 +1,4 @@
-"""What a target may look like, and what is said where it names nothing."""
+"""The forms of a target, and the message if it names nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for every test of programs: it ends in time, and leaves neither processes nor folders behind."""
+"""The rules for every test of programs: it ends in time, and leaves neither processes nor folders behind."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ class TestServedToStorm:
     """A spout sends ``end`` only where it is known: Storm halts its worker at an unknown command."""
 
     def answers(self, folder: Path, module: str, name: str, conf: dict[str, Any]) -> list[Any]:
-        """What a spout sends after its pid, one list for each command that it is asked."""
+        """Run a spout, and list its answers after its pid, one list for each command."""
         context = {"componentid": "spout", "taskid": 1, "task->component": {"1": "spout"}}
         asked = ["activate", *["next"] * 15, "deactivate"]
         messages = [{"conf": conf, "context": context, "pidDir": str(folder)}]

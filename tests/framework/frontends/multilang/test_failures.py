@@ -21,7 +21,7 @@ from tests.framework.runtime.pieces import listed, run_built
 
 
 def failing(command: Any, *rows: Any, **options: Any) -> str:
-    """What is said of a bolt that fails."""
+    """Run a bolt that fails, and return the error's message."""
     with pytest.raises(ComponentError) as error:
         run_bolt(command, *(rows or (["x"],)), **options)
     assert error.value.component == "bolt"
@@ -162,7 +162,7 @@ class TestStart:
 
 
 class TestBeforeTheRun:
-    """What can be seen before anything starts is refused then."""
+    """Mistakes that can be seen before anything starts are refused then."""
 
     def refused(self, *command: str) -> list[str]:
         return [str(problem) for problem in check_runnable(around(command, listed(["x"])).build("t"))]

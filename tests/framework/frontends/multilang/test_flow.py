@@ -1,4 +1,4 @@
-"""What goes through the pipes: much at once in any direction, and nothing for long; nobody waits for ever."""
+"""The traffic of the pipes: much at once in any direction, and nothing for long; nobody waits for ever."""
 
 from __future__ import annotations
 

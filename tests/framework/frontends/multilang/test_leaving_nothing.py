@@ -1,4 +1,4 @@
-"""Whatever ends, and however: no program is left, nor a folder; `conftest` checks it after each test."""
+"""No program is left at any end, nor a folder; `conftest` checks it after each test."""
 
 from __future__ import annotations
 

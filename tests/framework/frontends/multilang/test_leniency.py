@@ -1,4 +1,4 @@
-"""What Storm takes of a program, though it is none of the protocol: taken, told of once, and counted."""
+"""Messages against the protocol that Storm takes of a program: taken, warned of once, and counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where programs run, what they find in their environment, and on which threads their tasks wait for them."""
+"""The folders of programs, their environment, and the threads on which their tasks wait for them."""
 
 from __future__ import annotations
 

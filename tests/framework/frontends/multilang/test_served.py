@@ -95,7 +95,7 @@ def test_batches_by_a_timer_are_due_at_heartbeats() -> None:
 
 
 def test_a_batch_bolt_gets_one_row_at_a_time(caplog: pytest.LogCaptureFixture) -> None:
-    """What it has emitted in a call that raises is not emitted."""
+    """Tuples that it has emitted in a call that raises are not emitted."""
     report = served(Together, Repeats)
     expected = [(-1, 0)] + [(n, nth) for n in (2, 1, 10) for nth in range(n)]
     assert report.result("sink") == expected

@@ -42,7 +42,7 @@ SET = "topology.subprocess.timeout.secs, after which such a program is killed, i
 
 @pytest.fixture(autouse=True)
 def told() -> Iterator[list[str]]:
-    """What the log says of a callback that takes long; the program of which it is said is killed."""
+    """The log's lines about callbacks that take long; a program that such a line names is killed."""
     found: list[str] = []
 
     class Kills(logging.Handler):

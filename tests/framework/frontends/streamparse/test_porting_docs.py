@@ -35,7 +35,7 @@ def test_its_examples_of_ticks(project: Path, name: str) -> None:
 
 
 def test_what_flux_prints_has_no_shell_components(project: Path) -> None:
-    """Which is why Storm cannot run it, as the page says."""
+    """Storm cannot run it for this reason, as the page says."""
     printed = viper(project, "flux", "counting.py").stdout
     assert "className: counting.Count" in printed
     assert "FluxShell" not in printed

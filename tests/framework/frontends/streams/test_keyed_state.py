@@ -27,7 +27,7 @@ STEPS: dict[str, Callable[[KeyedStream], Any]] = {
 
 
 def expected(step: str) -> list[Any]:
-    """What a step makes of the numbers."""
+    """Compute the output of a step for the numbers."""
     found: list[Any] = []
     seen: dict[str, list[int]] = {}
     for number in range(COUNT):

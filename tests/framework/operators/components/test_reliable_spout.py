@@ -1,4 +1,4 @@
-"""What failed is emitted again as pystorm's `ReliableSpout` does it."""
+"""Tuples that failed are emitted again as pystorm's `ReliableSpout` does it."""
 
 from __future__ import annotations
 

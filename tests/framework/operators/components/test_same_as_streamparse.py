@@ -32,7 +32,7 @@ INTERNAL = {
     *("is_heartbeat", "read_command", "read_handshake", "read_message", "read_task_ids", "read_tuple"),
     *("run", "send_message"),
 }
-"""What speaks pystorm's protocol over pipes; components of ours do not."""
+"""The names that speak pystorm's protocol over pipes; components of ours do not."""
 
 STREAMS = {"input_stream", "output_stream"}
 """Their defaults are a process's own pipes, which nothing of ours reads."""

@@ -1,4 +1,4 @@
-"""What controllers decide, by measurements that tests think up: no clock, no run."""
+"""The decisions of controllers, by measurements that tests think up: no clock, no run."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_between_the_thresholds_the_number_stays(load: float) -> None:
 
 
 def wished_again(controller: type[Thresholds], demand: float, tasks: int) -> tuple[int, int]:
-    """What one wishes for when so many tasks' work is to be done, and what another one wishes for then."""
+    """Compute the number that one wishes for when so many tasks' work is to be done, and its next wish."""
     found = controller().wished(measured(tasks, demand / tasks))
     return found, controller().wished(measured(found, demand / found))
 

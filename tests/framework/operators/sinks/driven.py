@@ -105,7 +105,7 @@ SINKS: dict[str, Callable[[Path], TransactionalSink]] = {
 
 
 def held(folder: Path, kind: str) -> Any:
-    """What the target of a sink holds, to be compared."""
+    """Read the target of a sink, to be compared."""
     if kind.startswith("sql"):
         with sqlite3.connect(folder / "out.db") as database:
             table = "last" if "key" in kind else "rows"

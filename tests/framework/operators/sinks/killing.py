@@ -33,7 +33,7 @@ class Reaper:
         self._chance = random.Random(seed)
         found = [path.stat() for path in folder.rglob("*")]
         self._synced = {stat.st_ino: stat.st_size for stat in found}
-        """How much of each file is on disk for certain: all of it, when a life begins."""
+        """The bytes of each file that are on disk for certain: all of them, when a life begins."""
 
     def step(self) -> None:
         self._left -= 1

@@ -364,7 +364,7 @@ def test_values_that_it_takes(column: Any, value: object) -> None:
     ],
 )
 def test_what_sqlite_would_keep_a_part_of(column: Any, value: object, told: str, tmp_path: Path) -> None:
-    """What is taken is there again; what is refused is not, which is why."""
+    """An accepted value is read back; a refused one would not be, which is why."""
     engine = sa.create_engine(f"sqlite:///{tmp_path / 'a.db'}")
     table = sa.Table("t", sa.MetaData(), sa.Column("v", column))
     table.create(engine)

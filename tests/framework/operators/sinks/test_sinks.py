@@ -1,4 +1,4 @@
-"""What `Sink` promises to those who write one."""
+"""The promises of `Sink` to those who write one."""
 
 from __future__ import annotations
 

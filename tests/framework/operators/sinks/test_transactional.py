@@ -1,4 +1,4 @@
-"""What transactional sinks promise at checkpoints, and what they refuse."""
+"""The promises of transactional sinks at checkpoints, and their refusals."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WITHOUT_WAY_BACK = ["sqlite", "sqlite by key", "sqlalchemy", "sqlalchemy by key"
 
 
 def whole(kind: str, folder: Path) -> Any:
-    """What a target holds that took two epochs in one run."""
+    """Write two epochs in one run, and read the target."""
     folder.mkdir()
     sink = taken(kind, folder, None, 1, 2)
     sink.finish()

@@ -122,7 +122,7 @@ class TestRefusals:
 
 
 class TestTrouble:
-    """What goes wrong later leaves the target as it was, and the rows staged."""
+    """A failure later on leaves the target as it was, and the rows staged."""
 
     def test_a_disk_that_is_full_when_rows_come(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

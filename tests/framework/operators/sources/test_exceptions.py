@@ -183,7 +183,7 @@ WITHIN: dict[str, Callable[[pa.Array], pa.Array]] = {
     "list of dictionary": lambda items: listed(items.dictionary_encode()),
     "struct of dictionary": lambda items: in_struct(items.dictionary_encode()),
 }
-"""How a value may lie in a column."""
+"""The ways in which a value may lie in a column."""
 
 
 class TestParquet:

@@ -1,4 +1,4 @@
-"""What each file source makes of a file: rows, times, and errors that name the line."""
+"""The output of each file source for a file: rows, times, and errors that name the line."""
 
 from __future__ import annotations
 
@@ -282,7 +282,7 @@ class TestTimes:
     def test_that_go_back_stay_where_they_are_and_their_lines_are_known(
         self, tmp_path: Path, far: int
     ) -> None:
-        """Whoever merges the rows puts them in order, or refuses them by their lines."""
+        """The merger of the rows puts them in order, or refuses them by their lines."""
         times = [*range(far), 0, *range(far, far + 1000)]
         path = written(tmp_path, "a.csv", "at\n" + "".join(f"{at}\n" for at in times))
         source, found = CsvSource(path, timestamp="at", unit="s"), []

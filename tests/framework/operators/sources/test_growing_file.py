@@ -40,7 +40,7 @@ def source(kind: str, path: Path, **options: Any) -> FileSource:
 
 
 def record(kind: str, number: int) -> bytes:
-    """What the file has of a row: letters of several bytes, and lines of several ends."""
+    """Write a row as the file has it: letters of several bytes, and lines of several ends."""
     text = f"é{number:04}"
     if kind == "text":
         return f"{text}\r\n".encode()

@@ -1,4 +1,4 @@
-"""What the tests of declared state share with those of workers."""
+"""The fixtures that tests of declared state share with those of workers."""
 
 from tests.framework.runtime.workers.conftest import _ends_and_leaves_nothing, marks
 

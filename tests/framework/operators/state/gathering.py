@@ -96,7 +96,7 @@ class PlainMap(dict[Any, Any]):
 
 
 class Plain:
-    """What `Gathers` keeps of one key."""
+    """The values that `Gathers` keeps of one key."""
 
     def __init__(self) -> None:
         self.numbers, self.texts, self.notes = PlainList(), PlainList(), PlainList()
@@ -104,7 +104,7 @@ class Plain:
 
 
 def gathered(numbers: Iterable[tuple[Any, int]]) -> list[tuple[Any, Any]]:
-    """What `Gathers` emits for keys and numbers."""
+    """Compute the output of `Gathers` for keys and numbers."""
     kept: dict[Any, Plain] = {}
     return [(key, gather(kept.setdefault(key, Plain()), number)) for key, number in numbers]
 

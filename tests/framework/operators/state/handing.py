@@ -50,5 +50,5 @@ class Held:
         self.open()
 
     def found(self) -> dict[Any, Any]:
-        """What the tables hold by key, in the order of key groups and of insertion."""
+        """Read the tables by key, in the order of key groups and of insertion."""
         return {key: values[0] for group in range(GROUPS) for key, values in items(self.table, group)}

@@ -17,7 +17,7 @@ GROUPS = 8
 
 
 class SharedState:
-    """What a component declares, and the tasks that have it: as many as there may be, some of them idle."""
+    """The states that a component declares, and its tasks: as many as there may be, some of them idle."""
 
     def __init__(
         self,

@@ -24,7 +24,7 @@ values = st.lists(st.integers(), max_size=3) | st.integers() | st.text(max_size=
 
 
 class ValuesMachine(RuleBasedStateMachine):
-    """What handles of any values give and take, against plain Python."""
+    """The handles of any values, against plain Python."""
 
     durable: ClassVar[Durable]
 
@@ -46,7 +46,7 @@ class ValuesMachine(RuleBasedStateMachine):
         self.before = deepcopy(self.current)
 
     def of(self, state: str) -> Any:
-        """What the key of the tuple has; a new tuple begins where none is in process."""
+        """Find the values of the tuple's key; a new tuple begins if none is in process."""
         if self.key is None:
             self.enter(0)
         if state == "value":

@@ -20,7 +20,7 @@ MOST = 3
 KEYS = [*range(20), *(f"key {number}" for number in range(10)), (1, "x"), 2.5]
 TTL_S = 5
 Known = dict[str, Any]
-"""What a key has, by the names of the states."""
+"""The values of a key, by the names of the states."""
 Model = list[dict[Any, Known]]
 """By key group, in the order in which the keys came."""
 
@@ -77,7 +77,7 @@ class Handing:
             by_key.update(before)
 
     def changes(self, bolt: Any, known: Known) -> list[Callable[[], None]]:
-        """What can be done to a key, each with a look at what was there."""
+        """List the changes that can be made to a key, each of which checks the value before it."""
         number = self.random.randrange(1000)
         text = self.random.choice(["", "x", "a longer text " * self.random.randrange(400)])
 

@@ -66,7 +66,7 @@ class Living:
         assert self.told() == self.now
 
     def told(self) -> dict[Any, Any]:
-        """What the table has."""
+        """Read the values of the table."""
         return {key: pickle.loads(value) for key, value in self.held.found().items()}
 
 
@@ -141,7 +141,7 @@ def _added(numbers: list[int], number: int) -> list[int]:
 
 
 def _unpickled(found: Any) -> Any:
-    """What a table has of one value, of the elements of a list, or of a map's only entry."""
+    """Unpickle one value of a table, the elements of a list, or a map's only entry."""
     if isinstance(found, bytes):
         return pickle.loads(found)
     if isinstance(found[0], tuple):

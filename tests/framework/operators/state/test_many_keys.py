@@ -36,7 +36,7 @@ class CountsBatches(BatchBolt):
 
 
 def counted(numbers: Iterable[tuple[Any, int]]) -> list[tuple[Any, Any]]:
-    """What `CountsBatches` emits for keys and numbers."""
+    """Compute the output of `CountsBatches` for keys and numbers."""
     kept: dict[Any, tuple[int, float]] = {}
     made = []
     for key, number in numbers:

@@ -1,4 +1,4 @@
-"""What statistics and the summary of a run tell of hot key groups, checkpoints, and slices done once more."""
+"""The statistics and the summary of a run: hot key groups, checkpoints, and slices that are repeated."""
 
 from __future__ import annotations
 

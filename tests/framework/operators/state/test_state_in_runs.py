@@ -51,7 +51,7 @@ def words(count: int = COUNT) -> list[list[Any]]:
 
 
 def counted(rows: Sequence[Sequence[Any]]) -> list[tuple[str, int]]:
-    """What `Counts` emits for rows, as a dictionary would count them."""
+    """Compute the output of `Counts` for rows, as a dictionary would count them."""
     counts: dict[str, int] = {}
     made = []
     for word, *_ in rows:
@@ -62,7 +62,7 @@ def counted(rows: Sequence[Sequence[Any]]) -> list[tuple[str, int]]:
 
 @pytest.fixture(scope="module")
 def remembered() -> list[tuple[Any, ...]]:
-    """What `Remembers` emits where one task has all keys."""
+    """The output of `Remembers` if one task has all keys."""
     return output(run_built(topology(Remembers, 1)))
 
 
@@ -155,7 +155,7 @@ class TestExceptions:
 
     @staticmethod
     def expected(at: int) -> list[tuple[Any, ...]]:
-        """What `Remembers` emits without the tuples that raise."""
+        """Compute the output of `Remembers` without the tuples that raise."""
         builder = TopologyBuilder()
         builder.set_spout("words", _Without, kwargs={"count": COUNT}, config={"raise.at": at})
         builder.set_bolt("bolt", Remembers).fields_grouping("words", ["word"])

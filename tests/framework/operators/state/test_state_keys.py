@@ -1,4 +1,4 @@
-"""Which key a state has: of which fields, under which groupings, and what is refused before the start."""
+"""The key of a state: of which fields, under which groupings, and what is refused before the start."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class Forgets(Bolt):
 
 
 def expected() -> list[tuple[Any, Any]]:
-    """What `Forgets` emits: what was changed within the time to live is remembered, all else is not."""
+    """Compute the output of `Forgets`: it remembers what changed within the time to live, nothing else."""
     made = []
     always: dict[str, int] = {}
     last: dict[str, tuple[int, int]] = {}

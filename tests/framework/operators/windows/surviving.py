@@ -131,7 +131,7 @@ def suspended(spout: Partitions, form: str, sources: int = 2, par: int = 1) -> T
 
 
 def placed(form: str, par: int) -> TopologyBuilder:
-    """What windows of that form emit, with its positions."""
+    """Build windows of that form, whose sink has their output with its positions."""
     cls, _, lengths = FORMS[form]
     builder = TopologyBuilder()
     builder.set_spout("source", Partitions(4, 300, 8), 2)

@@ -1,4 +1,4 @@
-"""What Storm's own tests and examples of windows show, with our words."""
+"""Storm's own tests and examples of windows, with our words."""
 
 from __future__ import annotations
 

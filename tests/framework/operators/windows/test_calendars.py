@@ -269,7 +269,7 @@ def test_columns_and_rows_at_once_give_the_same(
 
 
 def counted(monkeypatch: pytest.MonkeyPatch, cls: Any) -> list[int]:
-    """How many tuples were taken at once, each time."""
+    """The numbers of tuples that were taken at once."""
     counts, take = list[int](), cls.take
 
     def taking(self: Any, *args: Any) -> int:

@@ -1,4 +1,4 @@
-"""How windows are configured, in every front end, and what of it is refused before anything starts."""
+"""The configuration of windows, in every front end, and the refusals of it before anything starts."""
 
 from __future__ import annotations
 

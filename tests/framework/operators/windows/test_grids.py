@@ -29,7 +29,7 @@ def us(text: str, zone: str = "UTC", fold: int = 0) -> int:
 
 
 def shown(instant_us: int, zone: str) -> datetime:
-    """What clocks show at an instant."""
+    """Convert an instant to the time that clocks show."""
     return (EPOCH + timedelta(microseconds=instant_us)).astimezone(ZoneInfo(zone)).replace(tzinfo=None)
 
 

@@ -23,7 +23,7 @@ from tests.framework.runtime.workers.running import INLINE, PROCESSES, THREADS, 
 from tests.portions import seeds_at_every_change
 
 Event = tuple[int, Row]
-"""Which input, and the tuple."""
+"""The number of the input, and the tuple."""
 NAMES = [f"{side}_{name}" for side in ("left", "right") for name in Row._fields]
 
 

@@ -43,7 +43,7 @@ class Window:
 
 
 def expected(rows: Sequence[Row], size: int, advance: int, lateness: int) -> tuple[list[Told], list[int]]:
-    """What windows are put out, and which tuples are too late for all of them; in milliseconds."""
+    """Compute the windows that are put out, and the tuples too late for all of them; in milliseconds."""
     windows: list[Window] = []
     told, late = list[Told](), list[int]()
 

@@ -39,7 +39,7 @@ class Unpacked(Bolt):
 
 
 def run(rows: Rows, config: dict[str, Any], workers: Workers = INLINE, **options: Any) -> list[Row]:
-    """What windows and late tuples there are, in their order."""
+    """Run windows over rows, and list windows and late tuples in their order."""
     builder = TopologyBuilder()
     given = {"viper.timestamp.field": "time", "viper.timestamp.late": "admit"}
     builder.set_spout("source", Numbered, args=[rows], config=given)

@@ -33,7 +33,7 @@ from tests.portions import at_every_change, times_at_every_change
 @pytest.mark.few(1)
 @pytest.mark.parametrize("form", FORMS)
 def test_positions_do_not_depend_on_the_number_of_tasks(form: str) -> None:
-    """Whatever a slice is split for: there may be nothing to be done where it is."""
+    """A slice may be split for any reason: there may be nothing to be done at the split."""
     serial = run_built(placed(form, 1)).result("sink")
     for par in (3, 5):
         assert run_built(placed(form, par), viper__slice__tuples=50 * par).result("sink") == serial

@@ -1,4 +1,4 @@
-"""What windows of tasks emit stands at their ends, behind all tuples of that time, whatever the plan is."""
+"""The output of tasks' windows has the positions of their ends, after all tuples of that time."""
 
 from __future__ import annotations
 

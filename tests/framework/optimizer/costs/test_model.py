@@ -1,4 +1,4 @@
-"""What plans are predicted to cost, with numbers that were worked out by hand."""
+"""The predicted costs of plans, with numbers that were worked out by hand."""
 
 from __future__ import annotations
 

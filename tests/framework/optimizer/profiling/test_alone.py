@@ -67,7 +67,7 @@ class Numbers(Spout):
 
 
 class Both(Bolt):
-    """What it emits depends on the order of all that it gets, and on who has brought it."""
+    """A bolt whose output depends on the order of all its input, and on who has brought it."""
 
     outputs = [Stream(["count", "sum"]), TYPED]
     par = 2

@@ -26,7 +26,7 @@ EMITTED = {"lines/default": 10_000, "split/default": 100_000, "count/default": 1
 
 
 def run_of(plan: Deployment, draw: random.Random, noise: float) -> Sample:
-    """What a run of the word count would tell, whose tasks take exactly what they cost, or about."""
+    """Make a sample of the word count, whose tasks take exactly what they cost, or about."""
     lines, tasks, places, ways = 10_000, {}, {}, {}
     amounts = {"lines": lines, "split": lines, "count": 10 * lines, "sink": lines}
     for name, placed in plan.tasks.items():

@@ -1,4 +1,4 @@
-"""What is known of the machine, read from made-up files and from this one's."""
+"""The description of the machine, read from made-up files and from this one's."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from framework.optimizer.profiling.least_squares import Matrix, least_squares, n
 
 
 def value(normal: Matrix, right: list[float], found: list[float]) -> float:
-    """What is to be least."""
+    """Compute the value that is to be least."""
     squares = sum(found[i] * normal[i][j] * found[j] for i in range(len(right)) for j in range(len(right)))
     return squares / 2 - sum(one * x for one, x in zip(right, found, strict=True))
 

@@ -1,4 +1,4 @@
-"""What is taken from the report of a run, and compared with predictions."""
+"""The sample that is read from the report of a run, and compared with predictions."""
 
 from __future__ import annotations
 

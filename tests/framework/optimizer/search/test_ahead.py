@@ -1,4 +1,4 @@
-"""What places get at least of what is not placed yet: no plan gives one less."""
+"""The least that places get of components not placed yet: no plan gives one less."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.framework.optimizer.costs.shapes import drawn
 
 
 def placed(tables: Tables, chosen: tuple[int, ...]) -> Loads:
-    """What the first components cost, by place."""
+    """Sum the costs of the first components, by place."""
     count = len(chosen)
     parts = [tables.own[at][chosen[at]] for at in range(count)]
     parts += [

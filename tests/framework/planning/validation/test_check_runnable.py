@@ -1,4 +1,4 @@
-"""What only a Storm cluster can run is refused by name, and only at run."""
+"""Components that only a Storm cluster can run are refused by name, and only at run."""
 
 from __future__ import annotations
 

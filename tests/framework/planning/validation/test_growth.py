@@ -17,7 +17,7 @@ from framework.planning.validation import check_runnable, validate
 from tests.framework.planning.validation.examples import bolt, spout, topology
 
 PROPORTIONAL = 2.2
-"""How many times the calls may be that twice the size takes; 4 would be the square."""
+"""The limit of the ratio of calls for twice the size; 4 would be the square."""
 
 
 def calls_in(work: Callable[[], object]) -> int:

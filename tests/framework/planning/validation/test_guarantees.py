@@ -1,4 +1,4 @@
-"""What is promised to spouts, and the warning where tuples may come again to a bolt that remembers."""
+"""The promises to spouts, and the warning if tuples may come again to a bolt that remembers."""
 
 from __future__ import annotations
 

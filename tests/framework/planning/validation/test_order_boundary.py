@@ -1,4 +1,4 @@
-"""What lies outside the order guarantee is told, or refused."""
+"""Topologies outside the order guarantee are warned of, or refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When bolts move: to where a run is faster, not often, and not to and fro. The runs are made up."""
+"""The moves of bolts: to where a run is faster, not often, and not to and fro. The runs are made up."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def rebalancer_of(world: World) -> Rebalancer:
 
 
 def waits(deployment: Deployment) -> float:
-    """What the model knows nothing of: some deployments wait, the others do not; always the same ones."""
+    """Compute a share of waits that the model does not know: none for some deployments, always the same."""
     return 1.0 - 0.1 * (zlib.crc32(repr(deployment.key()).encode()) % 6)
 
 
@@ -60,7 +60,7 @@ def _check_calm(world: World, by_s: float) -> None:
 
 
 def on_one(deployment: Deployment) -> float:
-    """Wherever two workers share the work, the run waits so long that it is slower than on one."""
+    """Wait so long on two workers that share the work that this is slower than one."""
     spread = len(set(deployment.tasks["split"]) | set(deployment.tasks["count"])) > 1
     return 0.4 if spread else 1.0
 

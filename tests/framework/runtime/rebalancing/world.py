@@ -34,7 +34,7 @@ def movable(workers: int) -> Movable:
 
 
 def costs(draw: random.Random) -> Profile:
-    """What its components cost, at random."""
+    """Draw the costs of its components."""
 
     def stream(selectivity: float) -> StreamCost:
         return StreamCost(selectivity, encode_ns=draw.uniform(20, 400), decode_ns=draw.uniform(20, 400))
@@ -70,7 +70,7 @@ class World:
     noise: float = 0.03
     most: float = float("inf")
     moves: list[tuple[float, Sets, str]] = field(default_factory=list)
-    """When which tasks began to get tuples, and why."""
+    """The times at which tasks began to get tuples, which tasks, and why."""
 
     def __post_init__(self) -> None:
         self.movable = movable(self.workers)
@@ -87,7 +87,7 @@ class World:
         return min(self.predicted(deployment).rate * self.waiting(deployment), self.most)
 
     def predicted(self, deployment: Deployment) -> Prediction:
-        """What a deployment does if nothing waits."""
+        """Predict a deployment if nothing waits."""
         return predict(WORDS, self.profile, self.machine, deployment)
 
     def best(self) -> float:
@@ -109,7 +109,7 @@ class World:
                 rebalancer.begin_anew(self.now_s, self.sets)
 
     def window(self) -> Sample:
-        """What is seen of a second."""
+        """Make the sample of a second."""
         deployment = self.movable.deployment(self.sets)
         brought = self.rate(self.sets) * self._about()
         tasks, ways = self._counted(deployment, brought)

@@ -1,4 +1,4 @@
-"""What goes on beside a run: on a thread of its own, for as long as a block runs."""
+"""Work beside a run: on a thread of its own, for as long as a block runs."""
 
 from __future__ import annotations
 
@@ -24,4 +24,4 @@ class Background(ABC):
 
     @abstractmethod
     def work(self) -> None:
-        """What is to be done."""
+        """Do the work."""

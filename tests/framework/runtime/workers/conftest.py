@@ -1,4 +1,4 @@
-"""What holds for every test of workers: it ends in time, and leaves nothing behind."""
+"""The rules for every test of workers: it ends in time, and leaves nothing behind."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def tell_pid(component: Any) -> None:
 
 
 def pid_of(component_name: str, marks: str | Path) -> int | None:
-    """Which process runs a component, or did so last; None before any has."""
+    """Read which process runs a component, or did so last; None before any has."""
     try:
         return int((Path(marks) / f"pid-{component_name}").read_text())
     except FileNotFoundError:

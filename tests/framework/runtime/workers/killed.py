@@ -36,7 +36,7 @@ POINTS: tuple[tuple[type, str], ...] = (
     (TaskPage, "note"),
     (Writer, "commit"),
 )
-"""What a process may die before or behind."""
+"""The calls before or after which a process may die."""
 _deaths: list[Death] = []
 """The death of this process, once it is planned."""
 
@@ -127,7 +127,7 @@ PLANTS = {
 }
 """Bugs that every topology shows, by name."""
 SCALING_PLANTS = {plant.__name__: plant for plant in (scale_amid_a_slice, scale_amid_a_redo)}
-"""Those that only show where bolts are scaled."""
+"""The bugs that only show if bolts are scaled."""
 _ALL = {**PLANTS, **SCALING_PLANTS}
 _planted: list[str] = []
 

@@ -1,4 +1,4 @@
-"""What stands still while a test kills the process that leads its run."""
+"""The components that stand still while a test kills the process that leads its run."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from tests.framework.runtime.pieces import run_built
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """What runs a topology."""
+    """The kind and the number of workers that run a topology."""
 
     kind: str
     number: int = 1

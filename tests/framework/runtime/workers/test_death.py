@@ -84,7 +84,7 @@ def test_a_worker_that_is_killed_in_a_callback(at: int) -> None:
 
 
 def test_a_worker_that_finds_no_memory_for_its_channels() -> None:
-    """Where a page of a memory file cannot be had, whoever touches it gets SIGBUS."""
+    """A process that touches a page of a memory file that cannot be had gets SIGBUS."""
     said = "was killed by SIGBUS: there is no memory left for the channels"
     with pytest.raises(WorkerError, match=said):
         PROCESSES.run(topology(Kills), kill__at=5, kill__by=int(signal.SIGBUS), **NO_RESTART)

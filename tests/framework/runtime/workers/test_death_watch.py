@@ -52,7 +52,7 @@ def write_stat(folder: Path, flags: int) -> None:
 
 
 def watched(life: Life, files: frozenset[str]) -> int | None:
-    """What a watch tells of a process that has stopped."""
+    """Watch a process that has stopped, and return the watch's report."""
     told: queue.SimpleQueue[int | None] = queue.SimpleQueue()
     watch = DeathWatch(life, PID, files, told.put)
     try:

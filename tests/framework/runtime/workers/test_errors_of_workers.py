@@ -1,4 +1,4 @@
-"""What goes wrong in a worker is told as if it had gone wrong here."""
+"""Errors in a worker are reported as if they had been raised here."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def written(folder: Path) -> str:
 
 
 def undisturbed(builder: TopologyBuilder, folder: Path) -> str:
-    """What the file is without a death."""
+    """Read the file of a run without a death."""
     run(builder, folder, 0, kills=0, viper__worker="inline", topology__workers=1)
     return written(folder)
 
@@ -282,7 +282,7 @@ class Turns:
 
 
 def refused(builder: TopologyBuilder, **options: Any) -> str:
-    """What a plan, and validation, refuse."""
+    """Make a plan that is refused, and return the message."""
     with pytest.raises(TopologyError) as found:
         plan_of(builder, viper__recovery="exact", **options)
     return str(found.value)

@@ -74,7 +74,7 @@ def suspended(spout: Partitions) -> TopologyBuilder:
 
 
 def in_two(folder: Path, seed: int, **options: Any) -> list[Row]:
-    """What a run brings that is suspended, and one that goes on from there."""
+    """Suspend a run, resume it from there, and join the rows of both."""
     spout = Suspending(4, 300, seed, os.getpid(), (seed * 7919 + 31) % 250)
     first = run_suspended(suspended(spout), folder, **EXACT, **options)
     assert first.reason is StopReason.SUSPENDED

@@ -104,7 +104,7 @@ def test_streamparses_quickstart_runs_so_by_default(caplog: pytest.LogCaptureFix
 
 
 def _told(caplog: pytest.LogCaptureFixture) -> list[tuple[str, int]]:
-    """What the bolt has logged, and the process that it says it is in."""
+    """List the messages that the bolt has logged, with the process that each names."""
     found = [re.fullmatch(r"(counted .*) \[pid=(\d+)\]", record.getMessage()) for record in caplog.records]
     return [(match[1], int(match[2])) for match in found if match]
 

@@ -1,4 +1,4 @@
-"""What components log and print comes to the log of the process that runs the topology."""
+"""Logs and prints of components come to the log of the process that runs the topology."""
 
 from __future__ import annotations
 

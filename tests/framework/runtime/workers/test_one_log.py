@@ -37,7 +37,7 @@ def log(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
 
 @pytest.fixture
 def said(viper: Viper, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
-    """What ``viper run`` writes to stderr for a target of `speakers`."""
+    """Run ``viper run`` on a target of `speakers`, and return its stderr."""
     monkeypatch.setattr(conftest, "TARGETS", "tests.framework.runtime.workers.speakers")
 
     def run(target: str, *arguments: str, workers: Workers, **options: Any) -> str:
@@ -250,7 +250,7 @@ def _group(leader: int) -> set[str]:
 
 
 def _read_until(running: subprocess.Popen[str], text: str) -> str:
-    """What it writes to stderr up to the line that holds a text."""
+    """Read its stderr up to the line that holds a text."""
     assert running.stderr is not None
     lines: list[str] = []
     while not lines or (lines[-1] and text not in lines[-1]):

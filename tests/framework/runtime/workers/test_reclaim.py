@@ -1,4 +1,4 @@
-"""What a dead process leaves is set right before it has a successor."""
+"""The remains of a dead process are set right before it has a successor."""
 
 from __future__ import annotations
 

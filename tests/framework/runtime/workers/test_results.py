@@ -1,4 +1,4 @@
-"""What a run gives is the same on workers of every kind."""
+"""The results of a run are the same on workers of every kind."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def written(folder: Path) -> str:
 
 
 def undisturbed(builder: TopologyBuilder, folder: Path) -> str:
-    """What the file is without a death and without a change."""
+    """Read the file of a run without a death and without a change."""
     alone = {"viper__worker": "inline", "topology__workers": 1, "viper__placement": "component"}
     run(builder, folder, 0, kills=0, **alone)
     return written(folder)

@@ -1,4 +1,4 @@
-"""What has to reach a worker process: classes, arguments, configuration; refused before anything starts."""
+"""The classes, arguments and configuration that go to a worker process; refused before anything starts."""
 
 from __future__ import annotations
 

@@ -29,17 +29,17 @@ def first_line(running: subprocess.Popen[str]) -> str:
 
 
 def ctrl_c(running: subprocess.Popen[str]) -> None:
-    """What a terminal does: all processes of the group get it."""
+    """Signal as a terminal does: all processes of the group get it."""
     os.killpg(running.pid, signal.SIGINT)
 
 
 def terminate(running: subprocess.Popen[str]) -> None:
-    """What a service manager does, or ``kill``: only the process that was started gets it."""
+    """Signal as a service manager does, or ``kill``: only the process that was started gets it."""
     running.terminate()
 
 
 def terminate_all(running: subprocess.Popen[str]) -> None:
-    """What a service manager does that ends a whole control group."""
+    """Signal as a service manager does that ends a whole control group."""
     os.killpg(running.pid, signal.SIGTERM)
 
 

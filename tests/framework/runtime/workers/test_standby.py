@@ -57,7 +57,7 @@ def check(report: RunReport, deaths: int = len(DIES_AT)) -> None:
 
 @pytest.fixture
 def told(caplog: pytest.LogCaptureFixture) -> Callable[[str], int]:
-    """How often a text is in the log."""
+    """Count how often a text is in the log."""
     caplog.set_level(logging.INFO, "viperstorm.worker")
     return lambda text: caplog.text.count(text)
 

@@ -1,4 +1,4 @@
-"""What is known of a worker process that dies: its counts, what it was doing, and how much memory it had."""
+"""The status of a worker process that dies: its counts, its callback, and how much memory it had."""
 
 from __future__ import annotations
 

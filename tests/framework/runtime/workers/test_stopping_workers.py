@@ -1,4 +1,4 @@
-"""How runs on several workers end before their spouts do."""
+"""The end of runs on several workers before their spouts end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a bolt does to a value that it received is seen by nobody else, wherever the others are."""
+"""A bolt's changes to a value that it received are seen by nobody else, wherever the others are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each aggregate is of a list of values, computed at once from all of them."""
+"""The value of each aggregate for a list of values, computed at once from all of them."""
 
 from __future__ import annotations
 

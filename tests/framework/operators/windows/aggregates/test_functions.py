@@ -1,4 +1,4 @@
-"""What each aggregate does by itself: fields, errors, merging; that own ones work; how near sketches are."""
+"""Each aggregate by itself: fields, errors, merging; that own ones work; how near sketches are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands in windows of files with empty cells: as a plain loop and pandas have it, however parallel."""
+"""Windows of files with empty cells: as a plain loop and pandas have them, however parallel."""
 
 from __future__ import annotations
 

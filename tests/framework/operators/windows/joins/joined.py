@@ -14,7 +14,7 @@ from framework.operators.sinks import CollectingSink
 
 Row = tuple[Any, ...]
 Event = tuple[int, int, Row]
-"""Which stream (0 left, 1 right), the time in milliseconds, and the values."""
+"""The number of the stream (0 left, 1 right), the time in milliseconds, and the values."""
 
 LEFT, RIGHT = {"at": "int64", "k": "string", "x": "int32", "y": "float32"}, {
     "at": "int64", "l": "string", "a": "int32", "b": "float32", "c": "float64"

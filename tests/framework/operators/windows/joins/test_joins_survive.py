@@ -1,4 +1,4 @@
-"""What joins have stored survives killed processes, suspensions, and rows for which a condition raises."""
+"""The stored rows of joins survive killed processes, suspensions, and rows for which a condition raises."""
 
 from __future__ import annotations
 

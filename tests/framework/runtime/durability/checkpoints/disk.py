@@ -137,7 +137,7 @@ MOST_SUBSETS = 64
 
 
 def after_power_loss(root: Folder, chance: Random) -> Iterator[Folder]:
-    """What may be found when the power is back.
+    """Yield the contents that may be found when the power is back.
 
     All combinations of the pending changes are tried where these are few; of many some are drawn, the one
     with none and the one with all among them.

@@ -37,7 +37,7 @@ OF_CHECKPOINTS: tuple[tuple[type, str], ...] = (
     (JsonLinesSink, "apply"),
     (JsonLinesSink, "finish"),
 )
-"""What happens only at checkpoints, or when a sink applies."""
+"""The calls that happen only at checkpoints, or when a sink applies."""
 OF_SINKS: tuple[tuple[type, str], ...] = (
     *OF_CHECKPOINTS,
     (Stage, "append"),
@@ -45,7 +45,7 @@ OF_SINKS: tuple[tuple[type, str], ...] = (
     (Commits, "commit"),
     (Writer, "commit"),
 )
-"""What happens to what a sink has taken."""
+"""The calls that handle what a sink has taken."""
 OF_CUTS: tuple[tuple[type, str], ...] = (
     (Reader, "put_back"),
     (BoltCut, "come"),
@@ -53,9 +53,9 @@ OF_CUTS: tuple[tuple[type, str], ...] = (
     (TaskCheckpoints, "cut"),
     (CutRecord, "pass_at"),
 )
-"""What happens right before, at and behind a cut."""
+"""The calls right before, at and after a cut."""
 OF_STAGES: tuple[tuple[type, str], ...] = ((Stage, "append"),)
-"""What happens right before and behind a row is staged, and so before the task commits it."""
+"""The calls right before and after a row is staged, and so before the task commits it."""
 AMONG = {
     "all": POINTS,
     "checkpoints": OF_CHECKPOINTS,
@@ -68,7 +68,7 @@ PLANT = "MORTAL_PLANT"
 STAGED_STAYS = "what is staged does not go back with a task's commits"
 CUT_BEFORE_COMMIT = "what is to be done at a cut is done before all below is committed"
 _checked: list[str] = []
-"""Whether this process looks what is committed at cuts."""
+"""The name of this process's check, if it checks commits at cuts."""
 
 
 def check_cuts() -> None:
@@ -135,7 +135,7 @@ class File(Written):
 def built(
     folder: Path, spout: Suspending, sources: int = 2, bolts: int = 2, *, staged: bool = False
 ) -> TopologyBuilder:
-    """What bolts remember of each key and count, written to a file; or, staged before, to two places."""
+    """Build bolts that remember each key and count, written to a file; or, staged before, to two places."""
     (folder / "marks").mkdir(parents=True, exist_ok=True)
     builder = TopologyBuilder()
     builder.set_spout("source", spout, sources)

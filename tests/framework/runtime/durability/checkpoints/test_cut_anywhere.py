@@ -33,7 +33,7 @@ SEEDS = 60
 
 
 def differences(seed: int, folder: Path, workers: Workers = INLINE) -> list[str]:
-    """What is wrong with a run that has checkpoints, and with those."""
+    """List what is wrong with a run that has checkpoints, and with those."""
     chance = Random(seed)
     whole = run_built(drawn(seed, Random(0))).result("sink")
     options = {**OPTIONS[seed % len(OPTIONS)], "viper__poll__pause__max__ms": 1}
@@ -49,7 +49,7 @@ def differences(seed: int, folder: Path, workers: Workers = INLINE) -> list[str]
 
 
 def first_difference(rows: Sequence[Any], expected: Sequence[Any]) -> str:
-    """Which row is another one, or missing."""
+    """Describe the first row that is another one, or missing."""
     pairs = enumerate(zip_longest(rows, expected))
     return next(f"row {n} is {row}, not {other}" for n, (row, other) in pairs if row != other)
 

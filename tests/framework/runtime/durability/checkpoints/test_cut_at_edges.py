@@ -63,7 +63,7 @@ class Asking(PartitionedSpout):
 
 
 def built(*spouts: PartitionedSpout) -> TopologyBuilder:
-    """What comes of ticks, and of rows, and where each row stands among all."""
+    """Build a topology of ticks and rows whose sink shows the position of each row among all."""
     builder = TopologyBuilder()
     forward = builder.set_bolt("forward", Forward)
     bolt = builder.set_bolt("ticking", Ticking)

@@ -208,7 +208,7 @@ def test_every_parameter_of_an_aggregate_shows() -> None:
 
 
 def test_an_aggregate_of_a_users_own() -> None:
-    """Whatever its constructor keeps is compared, and its code is told."""
+    """All that its constructor keeps is compared, and its code is named."""
 
     class Weighted(Sum):
         def __init__(self, field: str, weight: int) -> None:
@@ -631,7 +631,7 @@ print(json.dumps(fingerprints_of(make_plan(topology, settings), settings), sort_
 
 
 def test_they_are_the_same_in_every_process_and_file(tmp_path: Path) -> None:
-    """Whatever the hashes are, and whatever the file is called; comments do not matter, code does."""
+    """They depend neither on hashes nor on the name of the file; comments do not matter, code does."""
     files = {
         "one.py": FILE,
         "other_name.py": FILE.replace("It says", "It").replace("LIMIT = 5\n", "\n# a comment\n\nLIMIT = 5\n"),

@@ -70,7 +70,7 @@ KINDS: list[tuple[Write, Parts]] = [(write_all, parts_of), (write_chains, chain_
 
 
 def check(root: Folder, done: list[int], parts_of: Parts = parts_of) -> None:
-    """What a folder holds after the power was lost is whole, and nothing that was written is missing."""
+    """Check that a folder is whole after the power was lost, and that nothing that was written is missing."""
     disk = Disk(root)
     try:
         ids = CheckpointFolder(PLACE, disk).ids

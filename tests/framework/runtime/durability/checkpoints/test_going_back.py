@@ -92,7 +92,7 @@ def built(
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Any], bytes]:
-    """What the sinks of an undisturbed run have written."""
+    """The output of the sinks of an undisturbed run."""
     folder = tmp_path_factory.mktemp("whole")
     run(*planned(built(folder, Source(4, COUNT, 1), 1), folder, 0, **CALM), checkpoints=folder / "kept")
     return rows(folder)

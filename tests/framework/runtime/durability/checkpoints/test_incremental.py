@@ -33,7 +33,7 @@ class Task:
         self.keep = keep
         self.number = 0
         self.expected: dict[int, list[tuple[Any, Any]]] = {}
-        """What each checkpoint is to hold."""
+        """The content that each checkpoint is to hold."""
         self.restart()
 
     def restart(self) -> None:

@@ -44,7 +44,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 @pytest.fixture(scope="module")
 def whole_rows(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Any], bytes]:
-    """What the transactional sinks of an undisturbed run have written."""
+    """The output of the transactional sinks of an undisturbed run."""
     folder = tmp_path_factory.mktemp("whole-rows")
     run(*planned(built(folder, Source(4, COUNT, 1), 1, 1, staged=True), folder, 0, **CALM))
     return rows(folder)

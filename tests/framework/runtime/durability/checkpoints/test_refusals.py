@@ -1,4 +1,4 @@
-"""What no checkpoint can be made of, and what cannot go on from one, is refused before anything starts."""
+"""Runs that no checkpoint can be made of, or that cannot resume from one, are refused before they start."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def go_on(kept: tuple[Path, RunReport], builder: TopologyBuilder, rename: dict[s
 
 
 def rest(whole: dict[str, Any], kept: tuple[Path, RunReport]) -> dict[str, Any]:
-    """What is still to come, by the old names of the sinks."""
+    """List the rows that are still to come, by the old names of the sinks."""
     return {name: whole[name][0][len(rows[0]) :] for name, rows in kept[1].results.items()}
 
 

@@ -223,7 +223,7 @@ def test_a_run_that_has_gone_on_from_an_older_checkpoint_does_so_again(tmp_path:
 
 
 def plain(spout: Partitions) -> TopologyBuilder:
-    """What `built` makes, with a sink that takes whatever comes."""
+    """Build the same as `built`, with a sink that takes any rows."""
     builder = TopologyBuilder()
     builder.set_spout("source", spout)
     builder.set_bolt("remember", Remember, 2).fields_grouping("source", "key")
@@ -357,7 +357,7 @@ def test_what_says_something_else_is_refused(
 
 
 def test_a_run_that_has_gone_back_is_suspended_all_the_same() -> None:
-    """What asked for the end may have come while the run had failed, and was about to begin once more."""
+    """The request to end may have come while the run had failed, and was about to begin once more."""
     stop = StopSignal()
     stop.suspends = True
     stop.abort()

@@ -38,7 +38,7 @@ COUNT = 400
 SPILL_AT = 30
 """Rows that wait until a call has returned."""
 MOST_ASKED = 12
-"""How often a spout asks for a checkpoint and waits before it goes on."""
+"""The number of times that a spout asks for a checkpoint and waits before it continues."""
 LAST = 10
 """Rows before which a spout waits until the first checkpoint is there."""
 

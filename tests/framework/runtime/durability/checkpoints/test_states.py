@@ -1,4 +1,4 @@
-"""What bolts remember goes on with a run that was suspended, whatever tasks its keys come to."""
+"""The state of bolts resumes with a run that was suspended, whatever tasks its keys come to."""
 
 from __future__ import annotations
 

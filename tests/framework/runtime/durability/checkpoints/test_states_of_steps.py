@@ -1,4 +1,4 @@
-"""What steps by key and Storm's stateful bolts remember goes on with a run that was suspended."""
+"""The state of steps by key and of Storm's stateful bolts resumes with a run that was suspended."""
 
 from __future__ import annotations
 

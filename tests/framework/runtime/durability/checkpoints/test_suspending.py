@@ -79,7 +79,7 @@ def test_a_checkpoint_that_is_asked_for_behind_it_does_not_let_the_run_go_on(tmp
 
 
 def test_tasks_get_what_they_would_have_got(tmp_path: Path) -> None:
-    """Where the parallelism is the same, shuffled rows come to the same tasks, too."""
+    """With the same parallelism, shuffled rows come to the same tasks, too."""
     whole = run_built(built(Suspending(4, COUNT, 8), 2, 3)).results["tasks"]
     spout = Suspending(4, COUNT, 8, os.getpid(), 200)
     first = run_suspended(built(spout, 2, 3), tmp_path).results["tasks"]
