@@ -27,7 +27,7 @@ LONG_SENTENCE = 30
 
 CEILINGS = {
     "first lines of the code": 4,
-    "first lines of the tests": 491,
+    "first lines of the tests": 0,
     "sentences of docstrings": 8,
     "sentences of docs": 93,
     "long sentences of docstrings": 73,
