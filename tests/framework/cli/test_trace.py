@@ -105,8 +105,8 @@ def run(*arguments: str, par: int = 1, target: str = "Words") -> Result:
 
 
 def shown(done: Result) -> list[str]:
-    """List the lines on stderr without warnings of ticks, which go by the wall clock here, and without those of
-    processes that other tests have had multiprocessing start."""
+    """List the lines on stderr without warnings of ticks, which go by the wall clock here, and of processes
+    that other tests have had multiprocessing start."""
     told = "outside the order guarantee", "WARNING viperstorm.worker"
     return [line for line in done.stderr.splitlines() if not any(one in line for one in told)]
 
