@@ -16,7 +16,7 @@ MINIMUM = (3, 11)
 
 
 def missing() -> Iterator[tuple[str, str]]:
-    """What must be installed, as (what it is, Debian's package for it)."""
+    """Yield the missing prerequisites, as (what it is, Debian's package for it)."""
     if importlib.util.find_spec("ensurepip") is None:
         yield "the venv module of this Python", "python3-venv"
     if not os.path.exists(os.path.join(sysconfig.get_paths()["include"], "Python.h")):
@@ -26,7 +26,7 @@ def missing() -> Iterator[tuple[str, str]]:
 
 
 def missing_for_spark() -> Iterator[tuple[str, str]]:
-    """The same for Spark. Which Java it is, is looked at when Spark starts."""
+    """Yield the same for Spark. The version of Java is checked when Spark starts."""
     home = os.environ.get("JAVA_HOME")
     if shutil.which(os.path.join(home, "bin", "java") if home else "java") is None:
         where = f"JAVA_HOME is {home}, which has no bin/java" if home else "no java on the PATH"
@@ -34,7 +34,7 @@ def missing_for_spark() -> Iterator[tuple[str, str]]:
 
 
 def main(*topics: str) -> str | None:
-    """What is missing, in a line for each; None if nothing is."""
+    """List the missing prerequisites, a line for each; None if nothing is missing."""
     if sys.version_info < MINIMUM:
         this, least = sys.version.split()[0], ".".join(map(str, MINIMUM))
         return f"Python {least} or newer is needed, found {this}: name one with make PYTHON=python{least}"

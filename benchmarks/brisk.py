@@ -1,14 +1,15 @@
 """BriskStream's applications from end to end: events per CPU second, beside its paper's figures for a core.
 
-Each application runs tuple by tuple and in batches, in one inline worker with a task for each component, and
-in two worker processes with two tasks for each of them but the sinks. Lines are drawn before time counts. The
-measure is the CPU time of all workers from then on to the end, so that other work on the machine matters
-little. Each run is in fresh processes, all of them in turn, and the best of all rounds is shown. Runs must
-agree in how many events come to the sinks. Events are counted twice: lines that come in, and events at sinks,
-which the paper's figures are of.
+Each application runs tuple by tuple and in batches. It runs in one inline worker with a task for each
+component, and in two worker processes with two tasks for each of them but the sinks. Lines are drawn before
+time counts. The measure is the CPU time of all workers from then on to the end, so that other work on the
+machine matters little. Each run is in fresh processes, all of them in turn, and the best of all rounds is
+shown. Runs must agree in how many events come to the sinks. Events are counted twice: lines that come in, and
+events at sinks, which the paper's figures are of.
 
-The paper's figures are those of 144 cores with 1.2 GHz, divided by 144: 96.4 million words, 7.17 million
-events of fraud detection, 12.8 of spike detection and 8.74 of Linear Road a second. Its work differs:
+The paper's figures are those of 144 cores with 1.2 GHz, divided by 144. The cores reach 96.4 million words,
+7.17 million events of fraud detection, 12.8 of spike detection and 8.74 of Linear Road a second. Its work
+differs:
 
 - Its word count splits sentences of ten numbers that are drawn, at commas, and counts by a hash of the
   characters. Here there are ten words of a text in a sentence, counted by the words themselves.

@@ -1,7 +1,7 @@
 """Counting and adding up by key in the Streams API, beside dictionaries that the runtime knows nothing of.
 
-The words of a text are counted one by one by a bolt with a dictionary, by a step that counts batches in a
-dictionary, and by `count_by_key`, whose counts are declared state. Their lengths are added up in a
+The words of a text are counted in three ways. A bolt with a dictionary counts them one by one, a step counts
+batches in a dictionary, and the counts of `count_by_key` are declared state. Their lengths are added up in a
 dictionary, and by `reduce_by_key`. All run in one inline worker, in turn, several times, in fresh processes.
 The results are the ratios of the CPU time for each word, least of all rounds.
 

@@ -8,7 +8,7 @@ Lateness counts from when they were scheduled, and stands beside that of the sam
 The first rate is half of the highest, which a run without a schedule has shown; the second is 20,000.
 
 With `--backlog` there is no schedule, and the bolt is busy for 20 microseconds with each tuple, so that
-channels of so many tuples are full; *late* is then how long a tuple takes to the sink. It is measured with
+channels of so many tuples are full. Then *late* is how long a tuple takes to the sink. It is measured with
 state, which is handed over at one position of the input, and without. Then producers route by the new number
 as soon as they hear of it.
 

@@ -34,7 +34,7 @@ html_copy_source = False
 copybutton_exclude = ".linenos, .gp, .go"
 
 OWN_LEXERS = "csv", "rows", "error"
-"""What fenced blocks are called by which tests find them; they are plain text."""
+"""The names by which tests find fenced blocks; the blocks are plain text."""
 
 
 def setup(app: Sphinx) -> None:

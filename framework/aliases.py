@@ -70,7 +70,7 @@ def current_name(name: str) -> str | None:
 
 
 class _Aliases(MetaPathFinder, Loader):
-    """Finds modules by their old names. What is imported is the module of the new name, not a second one."""
+    """Finds modules by their old names; an import gives the module of the new name, not a second one."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None

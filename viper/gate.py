@@ -1,7 +1,7 @@
 """ScaleGate: one stream of several sources to several readers, each of which gets every tuple in order.
 
-A gate lies in an arena and is known by its offset there: every process that has the arena can attach it
-and take any of its ends, each of which is for one task.
+A gate lies in an arena and is known by its offset there. Every process that has the arena can attach it and
+take any of its ends, each of which is for one task.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The stable hash of keys, the same in every process and every run, in C for rows and for Arrow columns.
 
 Python's own hash of a str differs between processes. This one is fixed. As a key's task depends on it, equal
-keys hash equally whatever their types (1, 1.0 and True are one key), and a column of them hashes as its
-values do in Python. A type that cannot promise that is refused.
+keys hash equally whatever their types (1, 1.0 and True are one key). A column of keys hashes as its values do
+in Python. A type that cannot promise that is refused.
 
 The hash is SipHash-1-3 (J.-P. Aumasson and D. J. Bernstein, 2012) with a fixed key over canonical bytes,
 which end with a byte for their kind. `csrc/keys/canonical.h` has the form of plain values: str, bytes, int,
@@ -153,8 +153,8 @@ def hashes_of_columns(columns: Sequence[ArrowColumn]) -> bytes | None:
 
     Args:
         columns: the fields of the key, one or several of equal length. They are booleans, integers, floats of
-            32 and 64 bits, decimals of 128, timestamps, dates of 32 bits, or strings and binary values with
-            offsets of 32 or 64 bits or of fixed size.
+            32 and 64 bits, decimals of 128, timestamps, or dates of 32 bits. Or they are strings and binary
+            values with offsets of 32 or 64 bits or of fixed size.
 
     Returns:
         None where a column is of another type; its keys have to be hashed as values.

@@ -119,7 +119,7 @@ _ones = _zeros = _NOTHING
 class Fanout:
     """The number of outputs of each of some inputs, in the shortest of three forms; it is never changed.
 
-    If each has one, that takes no memory; if each has one at most, a bit for each: a filter of 16,384 rows
+    If each has one, that takes no memory; if each has one at most, a bit for each. A filter of 16,384 rows
     spent 30 us on numbers of 4 bytes that said so.
 
     Args:

@@ -1,8 +1,8 @@
 """A link: the way from one task to another that the same thread runs, and that receives from no other.
 
-The tuples of a single source are in order already, so nothing has to be merged; and tuples that one thread
-both adds and takes need no memory that others share. So a link is a queue. It stands in the place of a gate
-with one source and one reader, and has the methods of both of its ends.
+The tuples of a single source are in order already, so nothing has to be merged. Tuples that one thread both
+adds and takes need no memory that others share. So a link is a queue. It stands in the place of a gate with
+one source and one reader, and has the methods of both of its ends.
 """
 
 from __future__ import annotations

@@ -155,7 +155,7 @@ class Reader:
         Their positions are appended to `into`, run after run. It may return less than is ready; the list is
         empty only if nothing is ready, or `limit` is 0.
 
-        Whatever it raises, the reader continues after the tuples that it was about to deliver: these are
+        Whatever it raises, the reader continues after the tuples that it was about to deliver. These are
         lost, their slots go back to their sources, and `into` is as it was.
 
         Args:

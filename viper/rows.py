@@ -1,7 +1,7 @@
 """Rows as components emit them and records as components receive them, in C.
 
-`Outbox.emit` snapshots one row of exactly immutable values and leaves everything else to a Python callable;
-an `Inbox` turns rows into named records and notes how many rows the outbox held after each. Output positions
+`Outbox.emit` snapshots one row of exactly immutable values and leaves everything else to a Python callable.
+An `Inbox` turns rows into named records and notes how many rows the outbox held after each. Output positions
 are made of these counts. `encode_rows` and a `Decoder` carry rows of such values to other processes. Readers
 skip those rows of `encode_addressed` that do not concern them, as `own_rows` does within a process. A
 `SlotTable` and `bits_of_mask` read Arrow arrays; `is_ascii` examines their texts, and `descent` times.

@@ -13,7 +13,7 @@
     pandas.Timestamp, Timedelta     datetime, timedelta
     pandas.NaT, NA; NaT of NumPy    None
 
-A scalar that no value of Python can hold is refused, as it would differ in silence: nanoseconds in a
+A scalar that no value of Python can hold is refused, as it would differ in silence. Such are nanoseconds in a
 datetime, a year beyond 9999, a span of months, more digits than a float has. Decimal and Fraction are
 Python's own numbers, and arrays and whatever else has a class of its own stay as they are.
 

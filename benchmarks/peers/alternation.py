@@ -73,8 +73,9 @@ def measure(
 ) -> Sequence[Measured]:
     """Run entries of an experiment in turns.
 
-    Each is first run on a small input, and everything that it emits compared with the workload's definition;
-    then in every round once, in the same order, and its rows counted. One that fails is run no further.
+    Each is first run on a small input, and everything that it emits compared with the workload's definition.
+    Then it is run once in every round, in the same order, and its rows are counted. One that fails is run no
+    further.
 
     Args:
         experiment: the experiment.
@@ -82,7 +83,7 @@ def measure(
         rounds: runs of each entry.
         quick: whether small inputs are used for these runs as well.
         environments: the folder of the peers' environments.
-        say: is told about each run.
+        say: gets a line about each run.
     """
     measured = [Measured(entry, version=version(entry.program, environments)) for entry in entries]
     for one in measured:

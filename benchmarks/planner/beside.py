@@ -1,17 +1,17 @@
 """The plan that a planner finds beside others, all of them run: is it fast, and is any other one faster?
 
-The others are the plan that a run has without options, the one that ``--workers`` deals out, one task of
-each component inline, the plans of other planners, and random ones. All are run in turn, round after round,
-each run in processes of its own, and are counted after their warm-up and before they are drained. The
+The others are the plan that a run has without options, the one that ``--workers`` deals out, and one task of
+each component inline. The plans of other planners and random ones follow. All are run in turn, round after
+round, each run in processes of its own, and are counted after their warm-up and before they are drained. The
 profile is made of such runs, too, unless one is given.
 
-The program prints the median rate of each plan's rounds in tuples of spouts a second, the interval that has
-the mean with 95 %, and the rate that the profile predicts. Then it lists the plans that are faster than the
-one that was found, so that their intervals are disjoint. At last it prints how many times as fast as the
-default that one is, round by round.
+The program prints the median rate of each plan's rounds in tuples of spouts a second. It also prints the
+interval that has the mean with 95 %, and the rate that the profile predicts. Then it lists the plans that are
+faster than the one that was found, so that their intervals are disjoint. At last it prints how many times as
+fast as the default that one is, round by round.
 
 With ``--again N`` only the N plans that were the fastest in the first round are run again, beside the one
-that was found, the default and that of ``--workers``; so the time goes to those that may be the faster ones.
+that was found, the default and that of ``--workers``. So the time goes to plans that may be faster.
 
     python -m benchmarks.planner.beside [TARGET] [--profile FILE] [--random 30] [--times 5] [--json FILE]
 """

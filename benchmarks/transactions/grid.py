@@ -1,7 +1,7 @@
 """Evaluators of transactions over a grid: skew, partitions, reads, costs of operations and sizes of batches.
 
 Each round goes once through all points (see `points.py`), and measures all evaluators at each of them, one
-right behind the other; so a machine that is busy for a while slows all of them alike. A file gets the median
+right after the other. So a machine that is busy for a while slows all of them alike. A file gets the median
 of each cell and round, from which `figures.py` draws. No round begins that would not be over in time.
 
     python -m benchmarks.transactions.grid [-o FILE] [--rounds N] [--seconds S] [--transactions N]

@@ -145,8 +145,8 @@ class BoltHarness(_ComponentHarness):
         bolt: its class, ours or streamparse's, or an instance of one of ours.
         fields: the names of the values of its input.
         schema: the type of each field by name, or the types in the order of `fields`.
-        sources: for a bolt with several inputs, such as a join: for each by its id the names of its fields,
-            or a `Stream`; then `fields` and `schema` are left out.
+        sources: for a bolt with several inputs, such as a join, each by its id with the names of its fields,
+            or a `Stream`. Then `fields` and `schema` are left out.
         key: the fields that its input is grouped by, for state by key, if the bolt does not say it.
         conf: configuration, over the bolt's own.
         args: its constructor's arguments, plain values.

@@ -80,7 +80,7 @@ def backfill(
 ) -> Backfill:
     """Run a topology over the history of its spouts, one shard of the keys in each of Spark's tasks.
 
-    Every stream is the same set of positions and values as in a run on one machine, and each key's tuples are
+    Every stream is the same set of positions and values as in a run on one machine. Each key's tuples are
     processed in the same order, by the same bolts. A topology that cannot be run so is refused before
     anything starts.
 

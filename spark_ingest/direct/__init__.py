@@ -7,6 +7,6 @@
     worker processes         feed.py, receiver.py: each task listens, and receives its partitions
 
 Tasks and executors find each other at the rendezvous, which the keeper holds. Each partition is one
-connection from an executor to a task. If a connection breaks, the stage that Spark repeats makes another,
-which resumes exactly at the row where it stopped, as the streams of a job are the same in every run.
+connection from an executor to a task. If a connection breaks, the stage that Spark repeats makes another. It
+resumes exactly at the row where the first stopped, as the streams of a job are the same in every run.
 """

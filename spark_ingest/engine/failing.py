@@ -114,7 +114,7 @@ def _gateway() -> Iterator[tuple[object, str, Any]]:
 
 
 def _telling() -> list[logging.Logger]:
-    """List the loggers to silence. Those of pyspark have a class that their first maker decides on."""
+    """List the loggers to silence. Pyspark's have a class that their first maker decides on."""
     found = [logging.getLogger(name) for name in _OF_THE_GATEWAY]
     if "pyspark" in sys.modules:
         from pyspark.logger import PySparkLogger

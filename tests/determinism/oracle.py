@@ -1,6 +1,6 @@
 """The right output of a topology, computed without the runtime: sort all input, process it, sort again.
 
-A position is (time, one mark for each depth), and a mark is (which component, how-manieth output),
+A position is (time, one mark for each depth), and a mark is (index of the component, index of the output),
 with nothing where a tuple went past a depth. Components are asked one after the other, sources first;
 nothing is batched, merged, buffered, laid out in bits or run at the same time as something else.
 """

@@ -121,7 +121,7 @@ class Several(ByTrail):
 
 
 class Where(NoisyBolt):
-    """Says which replica received a row as its how-manieth: outside the guarantee, the same for each plan."""
+    """Emits a row with its replica and its number there: no guarantee, but the same for each plan."""
 
     def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
         super().initialize(storm_conf, context)

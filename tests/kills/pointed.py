@@ -54,11 +54,11 @@ def built(folder: Path, plant: str = "ordinary") -> Path:
 
 
 def arm(name: str, passes: int, number: int, mark: Path) -> None:
-    """Have this process get a signal where it passes a point.
+    """Have this process get a signal when it passes a point.
 
     Args:
         name: of the point.
-        passes: the how-manieth time that it is passed; 0 disarms.
+        passes: the number of the pass at which the signal comes, from 1; 0 disarms.
         number: the signal.
         mark: a file that is made before, with the number of the process; nothing happens if it is there.
     """

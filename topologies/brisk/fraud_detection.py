@@ -1,8 +1,8 @@
 """Fraud detection: entities whose last transactions follow one another as they rarely do.
 
-The score of a transaction is the probability that others would have come in place of those that came: the
-average over the last transactions of its entity, each beside the one before. If it is above a threshold, the
-transaction is reported. There is no score before an entity has had as many transactions.
+The score of a transaction is the probability that others would have come in place of those that came. It is
+the average over the last transactions of its entity, each beside the one before. If it is above a threshold,
+the transaction is reported. There is no score before an entity has had as many transactions.
 
 DSPBench judges by five transactions and reports scores above 0.96. It adds up all probabilities one after the
 other; here those of each pair are added up first, which makes a difference in the last digits of a score.

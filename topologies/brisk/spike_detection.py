@@ -1,7 +1,7 @@
 """Spike detection: readings of sensors that are far from the average of the last ones.
 
-The average is that of a sensor's last thousand readings with the new one. It goes by a sum that each reading
-is added to and taken from again, so it is not quite that of the numbers, and is the same in every run.
+The average is that of a sensor's last thousand readings with the new one. It is computed from a sum that each
+reading is added to and taken from again. So it is not quite that of the numbers, but the same in every run.
 """
 
 from datetime import datetime, timedelta
@@ -14,7 +14,7 @@ FIELDS = 8
 """Of a line of the laboratory, separated by blanks: date, time, epoch, device, temperature, humidity, light
 and voltage."""
 FORMS = ("laboratory", "smart_grid")
-"""The forms of lines. Those of a smart grid have six fields: time, value, property, plug, household and
+"""The forms of lines. Lines of a smart grid have six fields: time, value, property, plug, household and
 house; a device is a property of a plug."""
 GRID_FIELDS = 6
 MICROSECONDS = 1_000_000

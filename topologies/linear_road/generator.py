@@ -1,8 +1,9 @@
 """Input drawn from a seed: vehicles that come, crowd, slow down, stop, and leave again.
 
-It has what the benchmark's own generator has, though not its numbers: more and more vehicles, segments that
-many of them come by, speeds that fall with the crowd, and accidents, some of them at the ends of expressways.
-It goes second by second and holds the vehicles that are on the way only, so that it may go on for ever.
+It has what the benchmark's own generator has, though not its numbers. There are more and more vehicles,
+segments that many of them come by, speeds that fall with the crowd, and accidents, some at the ends of
+expressways. It goes second by second and holds the vehicles that are on the way only, so that it may run for
+ever.
 """
 
 from dataclasses import dataclass

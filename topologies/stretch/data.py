@@ -53,8 +53,8 @@ def phases_of(given):
 def drawn_phases(seed=1, seconds=1200, lengths=(100, 300), rates=(500, 8000)):
     """Phases with abrupt changes between them, as in Q5; the lengths and rates of the paper are the defaults.
 
-    The paper draws the rates. It says of the lengths only that they are at least 100 and at most 300 seconds;
-    here they are drawn, too, and the last phase is as long as what is left.
+    The paper draws the rates. It says of the lengths only that they are at least 100 and at most 300 seconds.
+    Here they are drawn, too, and the last phase has the rest of the time.
     """
     chance = chance_of(seed, "phases", 0)
     found = []
@@ -69,7 +69,7 @@ def tweets(chance):
     """Tweets as (user, text), without end.
 
     The paper has 4.3 million of the 1st and 2nd of October 2018. Each of these has 6 to 22 words of a
-    vocabulary of 20,000, with Zipf's frequencies; on the average a tweet has 36 pairs of words at a distance
+    vocabulary of 20,000, with Zipf's frequencies. On the average a tweet has 36 pairs of words at a distance
     of at most 3, 86 at one of at most 10, and 103 in all.
     """
     words = [f"w{rank}" for rank in range(1, VOCABULARY + 1)]

@@ -1,13 +1,13 @@
 """The Streaming Ledger: deposits, and transfers of money and assets that go through as a whole or not at all.
 
 There are 10,000 accounts and as many lots of assets, with about 100 bytes each. A deposit adds to one of
-each. A transfer takes from one of each and adds to another; it is refused unless the account has more than
+each. A transfer takes from one of each and adds to another. It is refused unless the account has more than
 the least balance and more than is taken, and the asset too has more than is taken.
 
 These are the rules of Streaming Ledger's own example (dataArtisans, "Serializable ACID Transactions on
-Streaming Data", 2018). TStream's published code differs: a transfer gives the destination the balance of the
-source, plus what is transferred; what a refused transfer has changed is not undone; and nothing waits for the
-balances that it depends on. It has 100,000 of both, which are empty at first.
+Streaming Data", 2018). TStream's published code differs. A transfer gives the destination the balance of the
+source, plus the amount; the changes of a refused transfer are not undone; and nothing waits for the balances
+that it depends on. It has 100,000 of both, which are empty at first.
 """
 
 from transactions.records import ROWS, spare

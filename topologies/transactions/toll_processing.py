@@ -1,11 +1,11 @@
 """Toll Processing: tolls by the average speed on a segment and the vehicles that were seen there.
 
 Three bolts get each report, and share two tables. For each report the first one brings the average speed of
-its segment up to date, then the second one adds the vehicle to those of the segment, then the third one reads
+its segment up to date, and the second one adds the vehicle to those of the segment. Then the third one reads
 both: of transactions for one tuple, those of the component that is defined first come first.
 
 Segments are 100. The average is that of the average so far and the new speed, as in the published code, which
-carries all three out as one transaction; the algorithms of the paper add the two up. The toll is Linear
+carries all three out as one transaction. The algorithms of the paper add the two up. The toll is Linear
 Road's, without its minutes and its accidents.
 """
 

@@ -1,7 +1,7 @@
-"""What a column may hold that no value of its declared type is: a null too many, a time without a form, or a
-text of bytes that spell none.
+"""Checks for invalid values in a column: a null too many, a time without a form, a text of bytes that spell
+none.
 
-Arrow itself checks none of this: a field that is not nullable may hold null, a date lie in the year 30,000, a
+Arrow itself checks none of this. A field that is not nullable may hold null, a date lie in the year 30,000, a
 time of day be negative, and a string be cut in the middle of a character.
 """
 

@@ -40,9 +40,9 @@ _ERRORS: Final = (DivergedError, LogFullError, StateFullError, ResultLostError)
 class Recorder(_rows.Recorder):
     """The requests of a task to shared tables.
 
-    The log may hold transactions of a predecessor that was killed. Those are compared with what is recorded,
-    and not written again; `is_replaying` is true until all were. Of functions that run
-    alone, a successor has those that it was given once more; `may_run_alone` is true where it has the next.
+    The log may hold transactions of a predecessor that was killed. These are compared with what is recorded,
+    and not written again; `is_replaying` is true until all were. Of functions that run alone, a successor has
+    those that it gets again; `may_run_alone` is true if it has the next.
     """
 
     def __new__(cls, inbox: Inbox, group: Group, log: int) -> Recorder:

@@ -1,6 +1,6 @@
 """The costs of a plan before it runs: shapes of topologies, profiles of their costs, and a model of plans.
 
-The model is BriskStream's (Zhang et al., SIGMOD 2019, section 3): the rate of a topology follows from the
+The model is BriskStream's (Zhang et al., SIGMOD 2019, section 3). The rate of a topology follows from the
 cost of each tuple, which depends on the places where it is processed and where it comes from. Here a place is
 a worker, whose tasks share one thread, or a socket with several cores. Merging the inputs of a task costs
 time as well.

@@ -41,10 +41,10 @@ def gain(
     """Predict how many times as fast a topology is with another deployment.
 
     The model is fitted again and again, each time to as many samples that are drawn from them (the
-    bootstrap), and drawn to a guess whose costs are each taken for somewhat more or less. So a cost of which
-    samples say nothing is as uncertain as the guess is. A cost of which neither says anything, such as that
-    of a crossing that no run had, is taken for 0 each time. It adds nothing to the spread, nor do effects
-    that the model does not know of.
+    bootstrap). It is drawn to a guess whose costs are each taken for somewhat more or less. So a cost of
+    which samples say nothing is as uncertain as the guess is. A cost of which neither says anything, such as
+    that of a crossing that no run had, is taken for 0 each time. It adds nothing to the spread, nor do
+    effects that the model does not know of.
 
     Args:
         shape: the topology's.

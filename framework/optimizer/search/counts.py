@@ -1,7 +1,7 @@
 """A planner for many cores: it decides how many tasks of a component a place has, not where each task goes.
 
 Tasks of a component are alike, so a plan is a table of numbers by component and place. The planner fills
-places by shares for the shortest period at which that goes up, makes whole tasks of the shares, and then
+places by shares for the shortest period at which these fit, and makes whole tasks of the shares. Then it
 moves tasks from place to place as long as this helps.
 """
 

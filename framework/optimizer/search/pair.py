@@ -1,10 +1,9 @@
 """A producer and its consumer, of which both take room where they are at one place: what they do in a box.
 
 In a box of the producer's shares, the consumer fetches at least what it would from the nearest shares that
-the box allows, and has at most the room that the least shares leave. The producer itself fetches at least
-what it would if all that feeds it were at the place that is best for that. If this is not too much, planes
-above the work of places give a closer bound, as they know that room and distance both depend on the same
-shares.
+the box allows. It has at most the room that the least shares leave. The producer itself fetches at least what
+it would if all that feeds it were at the place that is best for that. If this is not too much, planes above
+the work of places give a closer bound, as they know that room and distance both depend on the same shares.
 """
 
 from __future__ import annotations

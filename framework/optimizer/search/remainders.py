@@ -1,10 +1,10 @@
 """The least cost of all components that have no places yet, together, by the places of the others.
 
-Components are eliminated, the last one first: the least that one of them costs is a function of the choices
-of its neighbours before it, and is added to what these cost. Functions of more than two of them would be too
-large. So neighbours are taken by twos, each two at a least of their own: mini-bucket elimination (Dechter and
-Rish, J. ACM 2003). Choices that come to a limit alone or with one neighbour are left out. This is what makes
-the bound tight, as a heavy component has to be spread, and then some of its tuples cross.
+Components are eliminated, the last one first. The least cost of one of them is a function of the choices of
+its neighbours before it, and is added to their costs. Functions of more than two of them would be too large.
+So neighbours are taken by twos, each two at a least of their own: mini-bucket elimination (Dechter and Rish,
+J. ACM 2003). Choices that come to a limit alone or with one neighbour are left out. This is what makes the
+bound tight, as a heavy component has to be spread, and then some of its tuples cross.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 Root = tuple[int, int, int]
-"""One attempt at a spout's tuple: the spout's task, its id, the how-manieth time it was emitted."""
+"""One attempt at a spout's tuple: the spout's task, its id, and the number of emits of it till then."""
 Delivery = tuple[int, str]
 """One tuple as one task has received it: the task, the tuple's id."""
 

@@ -1,6 +1,6 @@
 """The right outcome of a drawn topology: one event after the other, in plain Python.
 
-A position is (time, a mark for each depth), and a mark is (which component of that depth, how-manieth
+A position is (time, a mark for each depth), and a mark is (index of the component at that depth, index of the
 output), with nothing where a tuple went past a depth. Members that see a tuple at one position come in their
 order of definition. Nothing of the runtime has a part in it.
 """

@@ -147,7 +147,7 @@ def plant(name: str) -> None:
 
 
 def main(kind: str, folder: str, every: str = "1", planted: str = "") -> None:
-    """Kill at every so-manieth step, and then again at random ones; print how many kills there were."""
+    """Kill at every n-th step, and then again at random ones; print how many kills there were."""
     seed = int(os.environ.get("KILL_SEED", "1"))
     print(f"KILL_SEED={seed}")
     expected_folder = Path(folder, "undisturbed")

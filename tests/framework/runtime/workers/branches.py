@@ -27,7 +27,7 @@ class Copies(Bolt):
 
 
 class Keeps(Bolt):
-    """Lets every so-manieth number pass; none at 0."""
+    """Lets every n-th number pass; none at 0."""
 
     outputs = ["source", "number"]
     config = {"viper.stateless": True}
