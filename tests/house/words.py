@@ -26,12 +26,12 @@ LONG_SENTENCE = 30
 """The most words of a sentence in a docstring."""
 
 CEILINGS = {
-    "first lines of the code": 4,
+    "first lines of the code": 0,
     "first lines of the tests": 0,
-    "sentences of docstrings": 8,
+    "sentences of docstrings": 0,
     "sentences of docs": 93,
-    "long sentences of docstrings": 73,
-    "words that are not English": 16,
+    "long sentences of docstrings": 39,
+    "words that are not English": 9,
 }
 """The most matches of each pattern. Lower a ceiling when its count has fallen; never raise one."""
 
