@@ -2,12 +2,12 @@
 
 Rows have five columns: a timestamp, an integer, a float, a repetitive text and a distinct one.
 
-speed   Rows per second from one stream, and from four that interleave row by row, through a topology with one
-        bolt that counts tuple by tuple, in one inline worker and on two processes; and as columns, into a
-        batch bolt that counts record batches, of Parquet files and of Arrow files, with the CPU time of the
-        task's own thread and of all others. Beside it the blocks alone, and Spark's own ways to Python over
-        the Parquet files, `DataFrame.toLocalIterator` and `DataFrame.toArrow`. Measured in turn, each in a
-        fresh process; ratios of medians are to the former.
+speed   Rows per second from one stream, and from four that interleave row by row. As rows they go through a
+        topology with one bolt that counts tuple by tuple, in one inline worker and on two processes. As
+        columns they go into a batch bolt that counts record batches, of Parquet files and of Arrow files. The
+        CPU time of the task's own thread and of all others is measured, too. Beside it the blocks alone, and
+        Spark's own ways to Python over the Parquet files, `DataFrame.toLocalIterator` and
+        `DataFrame.toArrow`. Measured in turn, each in a fresh process; ratios of medians are to the former.
 memory  Peak memory of all processes together while one million and fifty million rows are replayed, as rows
         and as columns, of either format.
 pace    How late rows come, at a thousand events a second, at the recorded pace.

@@ -37,8 +37,8 @@ class SparkSpout(PartitionedSpout):
         unit: s, ms, us or ns: of timestamps in the rows, of numbers in `start` and `until`, and of the
             timestamp column of a job where that is a number. None: the dataset's; of a job, us.
         typed: the schema of the stream, so that rows travel as columns. True for the types that the dataset
-            has, or the type of each column by name, as a job needs them. (`schema` is that of a job's files,
-            as Spark's readers take it.)
+            has, or the type of each column by name, as a job needs them. `schema` is another thing: that of a
+            job's files, as Spark's readers take it.
         job: keywords of a job: its source (`Source`), its streams (`StreamSpec`), what becomes of doubtful
             rows (`Quality`), ``master``, ``conf``, and the further ones of `spark_ingest.direct`.
 

@@ -329,6 +329,8 @@ def test_planted_words_are_counted() -> None:
         "Whether it ends.",
     ]
     assert [sentence.text for sentence in long_sentences(texts)] == [f"{long}."]
+    table = Text("table.py", 1, "\n".join(f"row {number}   with some text of its own" for number in range(9)))
+    assert long_sentences([table]) == []
     assert [
         word.line for word in not_english([Text("planted.c", 7, "index\nthe so-" + "manieth row\n")])
     ] == [8]

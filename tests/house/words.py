@@ -40,6 +40,7 @@ _SECTION = re.compile(
     r"^\s*(?:Args|Arguments|Returns|Raises|Yields|Attributes|Example|Examples|Note|Notes):\s*$"
 )
 _BLOCK = re.compile(r"^\s*(?:[-*+|#>]|\d+[.)]|[\w*, ]+: )")
+_ROW = re.compile(r"\S {2,}\S|^\s*[=│├└]|^\s*\|")
 
 
 class Finding(NamedTuple):
@@ -100,7 +101,7 @@ def sentences_of(text: Text) -> Iterator[Finding]:
     paragraph: list[str] = []
     begin = text.line
     for number, line in enumerate([*text.content.splitlines(), ""], text.line):
-        if not line.strip() or _SECTION.match(line) or _BLOCK.match(line):
+        if not line.strip() or any(each.search(line) for each in (_SECTION, _BLOCK, _ROW)):
             yield from _split(text.path, begin, paragraph)
             paragraph = []
         if line.strip() and not _SECTION.match(line):

@@ -11,7 +11,7 @@ log_processing   counts the requests of a web server by minute, by status and by
 batches          the bolts of all four on columns
 
 They are described in Zhang et al., "BriskStream: Scaling Data Stream Processing on Shared-Memory Multicore
-Architectures", SIGMOD 2019, which took them from DSPBench and its forerunners; log processing is of DSPBench
+Architectures", SIGMOD 2019, which took them from DSPBench and its forerunners. Log processing is of DSPBench
 only, and Linear Road is an application of its own here. The rules are DSPBench's: BriskStream lets every
 operator emit something for each input, whether there is something to report or not.
 """

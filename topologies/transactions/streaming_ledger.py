@@ -6,7 +6,7 @@ the least balance and more than is taken, and the asset too has more than is tak
 
 These are the rules of Streaming Ledger's own example (dataArtisans, "Serializable ACID Transactions on
 Streaming Data", 2018). TStream's published code differs. A transfer gives the destination the balance of the
-source, plus the amount; the changes of a refused transfer are not undone; and nothing waits for the balances
+source, plus the amount; the changes of a refused transfer are not undone. Nothing waits for the balances
 that it depends on. It has 100,000 of both, which are empty at first.
 """
 

@@ -1,8 +1,8 @@
 """Checks for invalid values in a column: a null too many, a time without a form, a text of bytes that spell
 none.
 
-Arrow itself checks none of this. A field that is not nullable may hold null, a date lie in the year 30,000, a
-time of day be negative, and a string be cut in the middle of a character.
+Arrow itself checks none of this. A field that is not nullable may hold null, and a date lie in the year
+30,000. A time of day may be negative, and a string be cut in the middle of a character.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """The length of the runs that a task takes from one of its sources before it continues with another.
 
 A task merges its sources by position. So how often it goes from one to another follows from how its
-producers' tasks have shared *their* input, as the outputs of a tuple take its place in the order. A block is
-the tuples that one task of a component processes before another one has its turn. A consumer's task gets a
-part of what was made of a block, or nothing at all. Two blocks between which it got nothing may have been of
-the same producer's task.
+producers' tasks have shared *their* input. The outputs of a tuple take its place in the order. A block is the
+tuples that one task of a component processes before another one has its turn. A consumer's task gets a part
+of what was made of a block, or nothing at all. Two blocks between which it got nothing may have been of the
+same producer's task.
 """
 
 from __future__ import annotations
