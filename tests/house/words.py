@@ -30,7 +30,7 @@ CEILINGS = {
     "first lines of the tests": 0,
     "sentences of docstrings": 0,
     "sentences of docs": 93,
-    "long sentences of docstrings": 39,
+    "long sentences of docstrings": 2,
     "words that are not English": 9,
 }
 """The most matches of each pattern. Lower a ceiling when its count has fallen; never raise one."""
