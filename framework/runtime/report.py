@@ -40,7 +40,7 @@ _REASONS: Final = {
     StopReason.ENDED_BEFORE: "had come to its end before: nothing to do",
     StopReason.FAILED: "FAILED",
 }
-"""The end of a run, in words; another reason is its own word."""
+"""The reasons for the end of a run, in words; another reason is its own word."""
 _MOST_CHANGES: Final = 8
 """Numbers of tasks of one component that are shown: the first, and the last ones."""
 _LONGEST_RESULT: Final = 200
@@ -170,7 +170,7 @@ class RunReport:
 
     @property
     def headline(self) -> str:
-        """Its end, in a line."""
+        """The reason for its end, in a line."""
         total = sum(counters.processed for counters in self.components.values())
         return (
             f"{self.topology}: {_REASONS.get(self.reason, self.reason)} after {self.elapsed_s:.1f} s, "
@@ -351,7 +351,7 @@ def progress_of(
 
 
 def _states(statistics: RunStatistics) -> Iterator[str]:
-    """The memory of components, a line for each."""
+    """The declared state of components, a line for each."""
     by_component: dict[str, list[str]] = {}
     taken: dict[str, int] = {}
     for state in statistics.states:

@@ -41,7 +41,7 @@ _WORD = 2**64 - 1
 
 
 class CutState(enum.IntEnum):
-    """The outcome of a proposal so far."""
+    """The state of a proposal."""
 
     VOID = 0
     """It binds nobody: there was none, it was given up, or what it was made for is done."""
@@ -145,7 +145,7 @@ class CutRecord:
 
     @property
     def offset(self) -> int:
-        """Its place in its arena."""
+        """Its offset in its arena."""
         return self._registers.offset
 
     def source_of(self, task: int) -> int | None:

@@ -63,7 +63,7 @@ class ScaleRecord:
 
     @property
     def offset(self) -> int:
-        """Its place in its arena."""
+        """Its offset in its arena."""
         return self._registers.offset
 
     def want(self, component: str, tasks: TaskSet) -> None:

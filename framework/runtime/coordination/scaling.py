@@ -1,4 +1,4 @@
-"""The tasks of a run's components while it goes on, as its user or a controller wants them."""
+"""The tasks of a run's components during the run, as its user or a controller requests them."""
 
 from __future__ import annotations
 

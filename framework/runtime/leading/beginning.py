@@ -29,16 +29,16 @@ log = logging.getLogger("viperstorm.checkpoint")
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """The beginning of a run."""
+    """The point from which a run begins: its plan, and its checkpoint if it resumes."""
 
     plan: Plan
-    """The plan, with the places where its tasks go on."""
+    """The plan, with the offsets from which its tasks resume."""
     checkpoint: Checkpoint | None
     """The checkpoint that bolts resume from; None where they begin without one."""
     sources: Mapping[str, str]
     """By spout the name of its data, as far as that is known."""
     changes: Sequence[str] = ()
-    """Differences from the run that has written the checkpoint, which do not keep it from going on."""
+    """Differences from the run that has written the checkpoint, with which it may resume nevertheless."""
 
 
 def found_beginning(

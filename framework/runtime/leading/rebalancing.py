@@ -114,7 +114,7 @@ class Rebalancing:
 
 
 def _made(plan: Plan, interval_s: float) -> Rebalancer | None:
-    """The rebalancer that decides; None where nothing can be moved, or nobody knows what that would bring."""
+    """The rebalancer that decides; None if nothing can be moved, or no model predicts the gain."""
     if not plan.movable:
         return None
     try:

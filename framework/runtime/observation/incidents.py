@@ -13,7 +13,7 @@ class Incident:
     worker: int
     """Its number, from 1."""
     how: str
-    """Its end, in words."""
+    """The way in which it ended, in words."""
     tasks: Sequence[str]
     """``component:task id`` of its tasks."""
     at_s: float

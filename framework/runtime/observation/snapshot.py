@@ -72,7 +72,7 @@ class ComponentSnapshot:
     waiting: int
     """Tuples that wait for it in its channels."""
     fill: float
-    """The fill of its fullest input, from 0 to 1."""
+    """The fill level of its fullest input, from 0 to 1."""
     blocked_s: float
     """Seconds for which its tasks had something to emit and found no room, added up."""
     held_by: Sequence[str]

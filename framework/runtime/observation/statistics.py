@@ -279,7 +279,7 @@ class RepeatStatistics:
 
 @dataclass(frozen=True, slots=True)
 class WorkerReport:
-    """The work of the tasks of one process."""
+    """The counts of the tasks of one process."""
 
     counters: Mapping[int, TaskCounters]
     """By task."""

@@ -372,7 +372,7 @@ class LastEntries(AgendaClient):
         """True if inputs have been processed since the entries were due."""
 
     def input_passed(self, position: Position) -> None:
-        """Input that is processed after the last entries makes them due once more at the end."""
+        """Note processed input; after the last entries, it makes them due again at the end."""
         self._input_since = True
 
     def take_until(self, frontier: Frontier) -> Iterator[Entry]:

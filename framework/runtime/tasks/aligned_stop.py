@@ -45,7 +45,7 @@ class StopTimes:
 
     @property
     def offset(self) -> int:
-        """Their place in their arena."""
+        """Their offset in their arena."""
         return self._registers.offset
 
     def has(self, task: int) -> bool:

@@ -36,7 +36,7 @@ from viper.position import Position
 
 @dataclass(frozen=True, slots=True)
 class DueBy:
-    """The causes of due entries in a run."""
+    """The facts of a run that determine which entries of a bolt are due, and when."""
 
     event_time: bool
     """True if ticks follow event time, and not the wall clock."""
@@ -46,7 +46,7 @@ class DueBy:
     """True if sources may wait for answers when they have brought all, so that the last entries cannot wait
     for the end of the sources in turn."""
     tick_path: int
-    """The upper word of the path at which ticks by event time stand."""
+    """The upper word of the path of ticks by event time."""
     level: ComponentLevel
     """The bits of the path that the component writes."""
 

@@ -181,7 +181,7 @@ class BoltAssigner:
         return _new(Emission, (taken.payload, taken.tags, made, self._is_tracking or bool(taken.notes)))
 
     def placed(self) -> None:
-        """The last result of `take` has been counted: now acks that followed it may take effect."""
+        """Note that the last emission is counted: acks that followed it may take effect now."""
         if self._acker is not None and self._pending_acks is not None:
             acks, self._pending_acks = self._pending_acks, None
             self._acker.give(acks)

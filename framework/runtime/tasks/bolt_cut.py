@@ -219,7 +219,7 @@ class HandOver:
         return not self._awaited
 
     def keep(self, attempt: int) -> None:
-        """The key groups that were taken over up to an attempt stay the task's, as that is committed."""
+        """Note that key groups taken over up to an attempt are committed, and so stay the task's."""
         if attempt != self._kept:
             self._scales.take_over(self._task.id, attempt)
             self._kept = attempt

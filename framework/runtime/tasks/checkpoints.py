@@ -87,11 +87,11 @@ class PendingCut:
     is_committed: bool = False
 
     def committed(self) -> None:
-        """The work up to there lasts."""
+        """Note that the work up to there is committed."""
         self.is_committed = True
 
     def written(self, states: Saved) -> None:
-        """All that the task remembered there is written."""
+        """Note that the state of the task there is written."""
         self.states, self.snapshot = states, None
 
     def reported(self, error: str = "") -> SavedTask:
@@ -179,13 +179,13 @@ class TaskCheckpoints:
         return self._write_at_s if self.pending is not None and self.pending.snapshot is not None else inf
 
     def committed(self) -> None:
-        """The work of the task lasts, up to the cut or beyond."""
+        """Note that the work of the task is committed, up to the cut or beyond."""
         if self.pending is not None:
             self.pending.committed()
             self._report()
 
     def go_on(self, *, is_committed: bool) -> None:
-        """Behind a turn: write more of what was saved, if it is time; it may last since."""
+        """After a turn, write more of the saved state, if it is time; a commit may have come since."""
         if is_committed:
             self.committed()
         if time.monotonic() >= self.write_at_s:

@@ -37,7 +37,7 @@ class Assigner(Protocol):
         """
 
     def placed(self) -> None:
-        """The last result of `take` has been counted by the trees that it belongs to."""
+        """Note that the last emission is counted by the trees that it belongs to."""
 
     @property
     def has_more(self) -> bool:
@@ -132,7 +132,7 @@ class Emitter:
         self._floor = LEAST
         """Nothing was to be emitted below this when the task began."""
         self._told = LEAST
-        """The promise to consumers of a process that died, and whose rows come again."""
+        """The promise that a dead process gave to consumers; its rows come again."""
         self._last_positions: Positions | None = None
         """The positions of the last emission; None before that."""
         self._delivered_at_once = 0

@@ -30,7 +30,7 @@ class GroupOutputs:
         self._levels: dict[int, Level] = {}
 
     def begin(self, group: int) -> None:
-        """An emit from now on, for the tuple in process, stands among the outputs of a key group."""
+        """Place emits for the tuple in process among the outputs of a key group from now on."""
         self._emitter.place()
         level = self._levels.get(group)
         if level is None:

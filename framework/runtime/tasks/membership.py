@@ -168,7 +168,7 @@ class Membership:
         return self._names[self._group.holding()]
 
     def release(self) -> None:
-        """Results that were called back are needed no more."""
+        """Release the results that were called back, which are needed no more."""
         self.recorder.release()
 
     # -- as a part of the task's commits

@@ -178,11 +178,11 @@ class Staged:
         self._sink = sink
 
     def save(self) -> tuple[int, int, int]:
-        """The length of these rows."""
+        """Return the last number, and the bytes and rows that are staged after it."""
         return self._sink.staged
 
     def restore(self, noted: tuple[int, int, int]) -> None:
-        """Rows behind that come once more."""
+        """Forget later rows, as they come again."""
         self._sink.unstage(*noted)
 
 

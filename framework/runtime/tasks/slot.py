@@ -191,7 +191,8 @@ class ComponentSlot:
                 self._context.fail("keeping its state", error)
 
     def key_of(self, indexes: tuple[int, ...] | None) -> tuple[Scope, tuple[int, ...]] | None:
-        """The way in which rows with their key in certain fields choose declared state; None: they do not."""
+        """Return the scope of declared state with the fields of its key in rows; None if rows have no such
+        key."""
         return None if self.state is None or indexes is None else (self.state.scope, indexes)
 
     def take_back(self) -> None:
@@ -283,7 +284,7 @@ class ComponentSlot:
         self._collector.report_error(error, None, during)
 
     def choice(self, error: BaseException) -> OnError:
-        """The action after an exception."""
+        """Return the action after an exception."""
         if isinstance(error, ComponentError):
             return OnError.STOP  # it says more precisely what failed
         choice = self._recovery.choice(self.host)

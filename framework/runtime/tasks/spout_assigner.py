@@ -166,7 +166,7 @@ class SpoutAssigner:
         self._is_closed = True
 
     def hold(self, held: Sequence[Taken]) -> None:
-        """The tuples that another process has held back come first."""
+        """Put the tuples that another process has held back first."""
         self._held = list(held)
 
     # -- the end of the input
@@ -265,7 +265,7 @@ class SpoutAssigner:
                     self._pending.acked_at_once(tup_id)
 
     def placed(self) -> None:
-        """The last result of `take` has been counted: only its consumers keep its trees open now."""
+        """Note that the last emission is counted: only its consumers keep its trees open now."""
         if self._pending is not None:
             self._pending.placed()
 

@@ -58,7 +58,7 @@ class WorkerGroup(Protocol):
         """The counters of each process, by task; from any thread."""
 
     def stacks(self) -> Stacks:
-        """The places of all tasks that are in a callback; from any thread."""
+        """Return the stacks of all tasks; any thread may call it."""
 
     def statistics(self) -> Sequence[ExecutorStatistics]:
         """The statistics of the executors; from any thread."""

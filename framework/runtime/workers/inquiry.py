@@ -32,7 +32,7 @@ class StackInquiry:
         self._others: list[TaskOutside] = []
 
     def ask(self, patience_s: float = PATIENCE_S) -> Stacks:
-        """The places of all tasks; from any thread but the leading one.
+        """Return the stacks of all tasks; any thread but the leading one may call it.
 
         Args:
             patience_s: seconds after which those that have told nothing are given up.

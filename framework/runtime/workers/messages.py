@@ -180,7 +180,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class StacksTold:
-    """The places of all tasks of the worker."""
+    """The stacks of all tasks of the worker."""
 
     stacks: Stacks
 

@@ -193,7 +193,7 @@ class Supervisor:
         return [executor for worker in self._workers for executor in worker.executors]
 
     def stacks(self) -> Stacks:
-        """The places of all tasks that are in a callback; from any other thread."""
+        """Return the stacks of all tasks; any other thread may call it."""
         return self._inquiry.ask()
 
     # -- restarting

@@ -235,7 +235,7 @@ class Worker:
         self._watch.tell_stacks()
 
     def stacks(self) -> Stacks:
-        """The places of all its tasks; from any thread."""
+        """Return the stacks of all its tasks; any thread may call it."""
         return self._watch.stacks()
 
     def _log_files(self) -> AbstractContextManager[None]:
