@@ -81,11 +81,11 @@ class NoRoomError(RecordingError):
 
 
 class PlaceError(ViperError, ValueError):
-    """A report of a run that another run cannot go on from."""
+    """A report of a run that another run cannot resume from."""
 
 
 class CheckpointError(PlaceError):
-    """A checkpoint that cannot be read, cannot be made of a topology, or that a run cannot go on from."""
+    """A checkpoint that cannot be read, cannot be made of a topology, or that a run cannot resume from."""
 
 
 class SourceError(ViperError, ValueError):
@@ -156,7 +156,7 @@ class WorkerError(ViperError, RuntimeError):
 
 
 class SuspendError(ViperError, RuntimeError):
-    """A run that was to be suspended and goes on, or that has ended without its checkpoint."""
+    """A run that was to be suspended and continues, or that has ended without its checkpoint."""
 
 
 class RunNotFoundError(SuspendError):
@@ -164,7 +164,7 @@ class RunNotFoundError(SuspendError):
 
 
 class ScaleError(ViperError, ValueError):
-    """A number of tasks that a component of a run cannot have; the run goes on as it was."""
+    """A number of tasks that a component of a run cannot have; the run continues as it was."""
 
 
 class InternalError(ViperError, RuntimeError):

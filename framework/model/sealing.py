@@ -33,7 +33,7 @@ def unsealed(data: bytes, format: str, version: int) -> Any:
         version: the one that is read here.
 
     Raises:
-        SealError: says how it goes on behind the name of the file.
+        SealError: its message continues after the name of the file.
     """
     head, _, body = data.partition(b"\n")
     words = head.split()

@@ -180,7 +180,7 @@ def log_error(logger: logging.Logger, error: BaseException, message: str, *args:
 def log_raised(
     logger: logging.Logger, error: BaseException, tup: object = None, during: str | None = None
 ) -> None:
-    """Log what a callback raised, where the component goes on afterwards.
+    """Log what a callback raised, where the component continues afterwards.
 
     Args:
         logger: the component's.

@@ -1,4 +1,4 @@
-"""Controllers, which decide how many tasks a bolt has while its run goes on; see ``docs/controllers.md``.
+"""Controllers, which decide how many tasks a bolt has during the run; see ``docs/controllers.md``.
 
 `Thresholds` and `Predictive` are those of STRETCH (V. Gulisano et al., IEEE TPDS 2022, sections 8.4 and 8.5).
 """

@@ -29,12 +29,12 @@ REPLICA_BITS = 10
 SEQUENCE_BITS = 24
 """Room for 16.7 million tuples of one partition with the same timestamp."""
 AGENDA_BITS = 2
-"""Room for the kind of what stands at a time; where windows end at times."""
+"""Room for the kind of entry at a time, if windows end at times."""
 _OF_TICKS, _OF_TUPLES, _OF_TASK_WINDOWS = 1, 2, 3
 """The values of these bits; windows by key have 0."""
 _WORD_BITS = PATH_BITS // 2
 BEHIND_TUPLES = _OF_TASK_WINDOWS << _WORD_BITS - AGENDA_BITS
-"""The upper word of the path at which windows of tasks stand: behind all tuples of their end."""
+"""The upper word of the path of windows of tasks: after all tuples of their end."""
 _BESIDE_GROUPS = 2
 """Bits that tell outputs of key groups at the ends of windows from those below tuples."""
 MAX_ORDINAL_BITS = 32
@@ -90,7 +90,7 @@ class Layout:
     """The components that emit at ticks, for batches or when windows end, where each replica has outputs of
     its own."""
     tick_path: int = 0
-    """The upper word of the path at which ticks stand: behind windows that end at their time."""
+    """The upper word of the path of ticks: after windows that end at their time."""
 
 
 def make_layout(
@@ -140,7 +140,7 @@ def make_layout(
 
 
 def _behind_agenda(level: ComponentLevel) -> ComponentLevel:
-    """The level of a spout where what is due at a time stands before all tuples of that time."""
+    """The level of a spout where work that is due at a time comes before all tuples of that time."""
     tag = level.tag | _OF_TUPLES << level.tag_bits - level.copy_bits
     return replace(level, tag_bits=level.tag_bits + AGENDA_BITS, tag=tag)
 

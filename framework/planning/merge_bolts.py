@@ -1,4 +1,4 @@
-"""The operator layer: merge-sort bolts stand before the tasks that gates would merge the input of.
+"""The operator layer: merge-sort bolts come before the tasks whose input gates would merge.
 
 Streams were put into one order that way before communication layers did it. A compiler adds dedicated
 operators, as in StreamCloud (Gulisano et al., IEEE TPDS 2012), each of which is a task with an input and an

@@ -96,9 +96,9 @@ class Plan:
     """For each partitioned spout that resumes where an earlier run had stopped, the offset in each of its
     partitions: time of the last row in microseconds, and number of rows of that time."""
     start_id: int | None = None
-    """The id of the checkpoint that the run goes on from; None if it begins anew."""
+    """The id of the checkpoint that the run resumes from; None if it resumes none."""
     saved: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
-    """For each task that goes on from a checkpoint, what the task of that run has saved, by the task's id."""
+    """For each task that resumes from a checkpoint, the data that the task of that run has saved, by id."""
     aligned_stops: tuple[tuple[int, ...], ...] = ()
     """Ids of the tasks of partitioned spouts that stop at one event time, group by group."""
     aligned_sources: tuple[tuple[int, ...], ...] = ()

@@ -1,4 +1,4 @@
-"""Bolts whose number of tasks may change while the run goes on: how many they may have, and which may not."""
+"""Bolts whose number of tasks may change during the run: how many they may have, and which may not."""
 
 from __future__ import annotations
 

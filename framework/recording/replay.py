@@ -144,7 +144,7 @@ CONFIG: Mapping[str, Any] = {
 _AT_ONCE = 1000
 """Tuples that a call of `RecordedSpout.next_tuple` emits."""
 _LAST_US = (1 << 62) - 2
-"""The latest time that is given to a tuple; what a task emitted at the end of all input stands behind it."""
+"""The latest time that a tuple may have; output at the end of all input comes after it."""
 
 
 class RecordedSpout(Spout):

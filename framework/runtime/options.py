@@ -1,4 +1,4 @@
-"""All that a run can be told beside its plan and its configuration."""
+"""All options of a run beside its plan and its configuration."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from framework.runtime.durability.checkpoints.last_run import reason_against_res
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """All that a run can be told beside its plan and its configuration, which ``viper run`` calls options."""
+    """All options of a run beside its plan and its configuration, which ``viper run`` calls options."""
 
     duration_s: float | None = None
     """Seconds after which it drains; None runs until the spouts have ended."""
@@ -29,8 +29,10 @@ class RunOptions:
     """True to leave the spouts alone until `Run.activate`."""
     start: Path | None = None
     """The report of another run, as ``viper run --report`` writes it: its spouts, which must be partitioned,
-    go on where they had stopped there. Or a checkpoint, or a folder of checkpoints, of which it is the last:
-    then bolts go on as well."""
+    resume where they had stopped there.
+
+    Or a checkpoint, or a folder of checkpoints, of which it is the last: then bolts resume as well.
+    """
     checkpoints: Path | None = None
     """The folder for the checkpoints of this run; None for that of `start`, if that is one."""
     control: Path | None = None
@@ -39,9 +41,12 @@ class RunOptions:
     rename: Mapping[str, str] = field(default_factory=dict)
     """New names by old ones, of components and of states (``component.state``) in the checkpoint `start`."""
     resume: bool = False
-    """True to go on where the last run in the folder `checkpoints` was: from its last checkpoint, or from its
-    beginning if it has written none. One that has come to its end leaves nothing to run. A request that
-    drains other runs before their input has ended suspends this one."""
+    """True to resume the last run in the folder `checkpoints`: from its last checkpoint, or from its
+    beginning if it has written none.
+
+    One that has come to its end leaves nothing to run. A request that drains other runs before their input
+    has ended suspends this one.
+    """
 
     def checked(self) -> Self:
         """The same, with the folder of `start` for checkpoints if no other is given.

@@ -1,8 +1,8 @@
 """The runs of this user on this machine: each has a folder, by which ``viper ps`` and ``viper top`` find it.
 
 The folder lies in ``$XDG_RUNTIME_DIR/viperstorm``, or in ``viperstorm-UID`` of the folder for temporary
-files, which nobody else may enter. While a run goes on it holds the folder's lock, which the system takes
-from processes that die: a folder without that lock is what a dead run has left, and is removed.
+files, which nobody else may enter. While a run is in progress it holds the folder's lock, which the system
+takes from processes that die: a folder without that lock is what a dead run has left, and is removed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _CONTROL = "control"
 
 @dataclass(frozen=True, slots=True)
 class KnownRun:
-    """A run that goes on."""
+    """A run in progress."""
 
     pid: int
     """The process that leads it, which names it too."""
@@ -48,7 +48,7 @@ class KnownRun:
 def registered(topology: str, control: Path | None) -> Iterator[Path | None]:
     """For as long as the block runs, other commands of this user find a run.
 
-    A run that cannot be registered goes on all the same.
+    A run that cannot be registered continues all the same.
 
     Args:
         topology: its name.
@@ -106,7 +106,7 @@ def folder_of_runs() -> Path:
 
 
 def known_runs() -> Sequence[KnownRun]:
-    """The runs of this user that go on, the earliest first; what dead ones have left is removed.
+    """Return the runs of this user in progress, the earliest first; remains of dead ones are removed.
 
     Raises:
         OSError: the folder of runs cannot be read.

@@ -1,4 +1,4 @@
-"""The progress of a run while it goes on, and its report when it has ended."""
+"""The progress of a run, and its report when it has ended."""
 
 from __future__ import annotations
 
@@ -100,8 +100,8 @@ class RunReport:
     incidents: Sequence[Incident] = ()
     """Worker processes that died, in order."""
     twice: Sequence[str] = ()
-    """Components that may have seen tuples twice, in order of definition: behind spouts that began anew
-    (`TaskCounters.anew`), while these components remembered what had been brought, or had put it out."""
+    """Components that may have seen tuples twice, in order of definition: they come after spouts that began
+    again (`TaskCounters.anew`), and still remembered, or had put out, the tuples of before."""
     sources: Mapping[str, str] = field(default_factory=dict)
     """For each partitioned spout the name of the data that it brought; `TaskCounters.places` says how far."""
     checkpoint: Written | None = None
@@ -109,8 +109,8 @@ class RunReport:
     checkpoints: int = 0
     """The number of checkpoints it has written."""
     changes: Sequence[str] = ()
-    """Differences from the run that it went on from, in sentences: code, arguments of users' own, and
-    others that do not keep it from going on."""
+    """Differences from the run that it resumed, in sentences: code, arguments of users' own, and others with
+    which it may resume."""
     shared: SharedMemory | None = field(default=None, repr=False, compare=False)
     """The shared tables; None where no component remembers anything."""
 
@@ -128,7 +128,7 @@ class RunReport:
 
     @property
     def again(self) -> int:
-        """Tuples that nobody tracks, and that spouts had emitted before they began anew."""
+        """Tuples that nobody tracks, and that spouts had emitted before they began again."""
         return sum(counters.anew for counters in self.components.values() if not counters.tracked)
 
     @property
@@ -309,7 +309,7 @@ def run_report(
 
 
 def _twice(plan: Plan, components: Mapping[str, TaskCounters]) -> Iterator[str]:
-    """The components behind spouts that began anew."""
+    """The components after spouts that began again."""
     anew = [id for id, counters in components.items() if counters.anew]
     yield from (id for id in downstream(plan.topology, anew) if not is_tap(id))
 
@@ -471,7 +471,7 @@ def _list(items: Iterable[str]) -> str:
 
 
 def _cell(tag: str, value: str | int) -> str:
-    """A cell of a table; numbers stand to the right, with thousands set apart."""
+    """A cell of a table; numbers are set to the right, with thousands set apart."""
     is_number = isinstance(value, int)
     side = "right" if is_number or (tag == "th" and value != "component") else "left"
     text = f"{value:,}" if is_number else html.escape(str(value))

@@ -111,7 +111,7 @@ class Run:
     ) -> None:
         options = (options or RunOptions()).checked()
         self._original = self._plan = plan
-        """`_original` is as it was given, and `_plan` goes on somewhere."""
+        """`_original` is the plan as it was passed; `_plan` may hold offsets to resume from."""
         self._options = options
         self._start, self._rename = options.start, dict(options.rename)
         self._has_begun = False
@@ -162,8 +162,8 @@ class Run:
             ComponentError: user code raised; every other component has been closed.
             WorkerError: a worker process died, and none could take its place.
             RecordingError: nothing can be recorded there, or what shall be replayed does not fit.
-            PlaceError: it cannot go on from that report.
-            CheckpointError: it cannot go on from that checkpoint, or another run has its checkpoints in the
+            PlaceError: it cannot resume from that report.
+            CheckpointError: it cannot resume from that checkpoint, or another run has its checkpoints in the
                 same folder.
             SuspendError: it was suspended, but its checkpoint cannot be written.
             KeyboardInterrupt: a second Ctrl-C, or the first while a companion of the spouts is being started.
@@ -221,7 +221,7 @@ class Run:
         self._leader = cut_leader(plan, self._network, self._stop)
 
     def _resume(self) -> LastRun | None:
-        """Find where the run goes on; the last one, if that has come to its end."""
+        """Find the checkpoint from which the run resumes; the last run, if that has come to its end."""
         assert self._folder is not None, "it is refused without"
         found = resumption(self._folder, self._plan.topology.name)
         self._start, self._has_begun = found.start, found.has_begun
@@ -272,7 +272,7 @@ class Run:
 
     @contextlib.contextmanager
     def _accompanied(self) -> Iterator[None]:
-        """For as long as the block runs, what runs beside the spouts runs, and they are told of it."""
+        """Run the companions of the spouts during the block, and pass on their configuration."""
         if self._options.replay is not None:
             yield
             return
@@ -283,7 +283,7 @@ class Run:
             yield
 
     def _go_back(self, pause_s: float) -> None:
-        """Begin once more so many seconds later: at the last checkpoint of the run, or where it has begun."""
+        """Begin again so many seconds later: at the last checkpoint of the run, or at its own beginning."""
         assert self._workers is not None and self._checkpointing is not None and self._network is not None
         made = self._checkpointing.statistics
         self._attempts.end(self._workers.incidents, made)
@@ -369,22 +369,22 @@ class Run:
         self._stop.deactivate()
 
     def suspend(self) -> Written:
-        """End the run at one event time, so that another one goes on from there; from any other thread.
+        """End the run at one event time, so that another one resumes there; any other thread may call it.
 
-        All rows before that time are processed, and none behind it. It is not the end of the input: nothing
-        is told that it is over, and no last ticks fire.
+        All rows before that time are processed, and none behind it. It is not the end of the input: no
+        component hears that it is over, and no last ticks fire.
 
         Returns:
             The checkpoint, once it is on the disk.
 
         Raises:
-            SuspendError: the run has no folder for checkpoints, has come to its end, or goes on, as a source
-                has not come to the time of the others (``viper.checkpoint.timeout.secs``).
+            SuspendError: the run has no folder for checkpoints, has come to its end, or continues, as a
+                source has not come to the time of the others (``viper.checkpoint.timeout.secs``).
         """
         return self._makes_checkpoints().suspend()
 
     def checkpoint(self) -> Written:
-        """Make a checkpoint, and go on; from any other thread.
+        """Make a checkpoint, and continue; any other thread may call it.
 
         Returns:
             The checkpoint, which is on the disk.
@@ -405,7 +405,7 @@ class Run:
         return made
 
     def scale(self, tasks: Mapping[str, Asked]) -> Mapping[str, int]:
-        """Have components go on with other tasks; from any thread, also before the run begins.
+        """Have components continue with other tasks; any thread may call it, also before the run begins.
 
         Args:
             tasks: by component how many get tuples (``viper.parallelism.max`` at most), or their indexes.

@@ -116,5 +116,5 @@ class Reading:
     """The shared objects, which are read before the components."""
 
     def report(self, place: Place, message: str, warning: bool = False) -> None:
-        """Add a problem; reading goes on."""
+        """Add a problem; reading continues."""
         self.problems.append(Problem(place, message, warning))

@@ -46,7 +46,7 @@ def read_properties(path: str | os.PathLike[str]) -> dict[str, str]:
 
 
 def _logical_lines(text: str) -> Iterator[str]:
-    """Lines without comments; one that ends in an odd number of backslashes goes on in the next."""
+    """Lines without comments; one that ends in an odd number of backslashes continues in the next."""
     lines = iter(text.splitlines())
     for line in lines:
         line = line.lstrip()

@@ -119,7 +119,7 @@ class Session:
         self._until_answered()
 
     def process(self, tup: Message, heartbeat: Message) -> None:
-        """Send a tuple to a bolt, and execute its commands until it is done with it, or goes on later.
+        """Send a tuple to a bolt, and execute its commands until it is done with it, or continues later.
 
         Args:
             tup: the tuple, which the program may ack or fail.
@@ -178,7 +178,7 @@ class Session:
                 self._execute(message)
 
     def _take_for_lost(self, heartbeat: Message) -> None:
-        """Send a heartbeat once more: the program wanted receivers, and seems to have taken it for them.
+        """Send a heartbeat again: the program wanted receivers, and seems to have taken it for them.
 
         If it has not, it answers both, which is one sync more than it was asked for.
         """

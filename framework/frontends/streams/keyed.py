@@ -62,7 +62,7 @@ class CountByKey(Step):
 NOTHING: Final[Any] = object()
 """Stands for the value of a key that has none."""
 MOST_KEPT: Final = 1 << 18
-"""Keys whose values are kept between slices; beyond that all are read anew."""
+"""Keys whose values are kept between slices; beyond that all are read again."""
 
 
 class FoldedState(ValueState):

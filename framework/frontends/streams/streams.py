@@ -150,7 +150,7 @@ class TupleStream:
                 gets ``right_`` in front.
             how: of which streams a tuple is put out also without a partner: ``inner``, ``left``, ``right`` or
                 ``full``. Of streams that have no key, the step then has one task.
-            pairs_at: whether a pair stands below its later ``tuple``, or at the ``end`` of each window.
+            pairs_at: whether a pair lies below its later ``tuple``, or at the ``end`` of each window.
             par: the parallelism.
             name: the step's id.
 

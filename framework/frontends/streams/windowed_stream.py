@@ -46,7 +46,7 @@ class WindowedStream(Generic[Stream]):
             aggregate: the aggregate, or several: ``Aggregates(total=Sum("amount"), n=Count())``. It gets the
                 values beside the key.
             fields: names of the results; by default the names of several, or ``value``.
-            bounds: whether ``start`` and ``end`` of the window, in microseconds, stand behind the key.
+            bounds: whether ``start`` and ``end`` of the window, in microseconds, lie after the key.
             par: the parallelism.
             name: the step's id.
 

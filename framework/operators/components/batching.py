@@ -69,7 +69,7 @@ class BatchingBolt(Bolt):
     def process_batches(self) -> None:
         """Process and ack all batches, in the order of their first tuples.
 
-        When `process_batch` raises, its batch fails. The later batches are kept if the bolt goes on after
+        When `process_batch` raises, its batch fails. The later batches are kept if the bolt continues after
         exceptions (``exit_on_exception = False``), and fail as well if it does not.
         """
         for key in list(self._batches):

@@ -37,7 +37,7 @@ class Collector(Protocol):
         """Note that a bolt could not process a tuple (or the tuple of that id)."""
 
     def begin_group(self, group: int) -> None:
-        """Have what follows stand among the outputs of a key group for the tuple in process."""
+        """Place later emits for the tuple in process among the outputs of a key group."""
 
     def report_metric(self, name: str, value: Any) -> None:
         """Note a metric."""

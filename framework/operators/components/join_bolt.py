@@ -207,7 +207,7 @@ class JoinBolt(BatchBolt):
         """For each tuple of the last call, how many tuples had come since the stored one that it is made of.
 
         None where nothing is dealt, or where they were taken already. By these numbers the outputs of all
-        instances stand below their input in the order of the stored tuples.
+        instances lie below their input in the order of the stored tuples.
         """
         distances, self._distances = self._distances, None
         return distances

@@ -79,7 +79,7 @@ class PartitionedSpout(Spout):
 
     @property
     def identity(self) -> str:
-        """A name for the data, so that a run cannot go on from a place in other data; empty for no name."""
+        """A name for the data, so that a run cannot resume at an offset in other data; empty for no name."""
         return ""
 
     @property

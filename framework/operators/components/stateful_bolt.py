@@ -58,6 +58,6 @@ class StatefulBolt(Bolt):
     def pre_rollback(self) -> None:
         """The state is about to be again what it was before the tuple in process, for which the bolt raised.
 
-        It matters to an instance that goes on (``viper.on.error: skip``) and has copies of what the state
-        holds.
+        It matters to an instance that continues after an exception (``viper.on.error: skip``) and has copies
+        of the state.
         """

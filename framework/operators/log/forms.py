@@ -29,7 +29,7 @@ class TextForm(logging.Formatter):
     """``19:53:02.114 INFO    count:4 [12034] message``, in local time, with the traceback below it.
 
     A record that comes from no component has the logger's name in its stead. If a component logs through a
-    logger that is not its own, that logger's name stands before the message.
+    logger that is not its own, that logger's name comes before the message.
     """
 
     def formatMessage(self, record: logging.LogRecord) -> str:

@@ -39,7 +39,7 @@ class _Bytes(io.BufferedIOBase):
     """The `buffer` of what stands for stdout: bytes are text of the encoding that is set there.
 
     It stays open. Many a module or component wraps ``sys.stdout.buffer``, and a wrapper that is collected
-    closes what it wraps, while others go on printing.
+    closes what it wraps, while others continue to print.
     """
 
     name = "<stdout>"

@@ -150,14 +150,14 @@ class FileSink(TransactionalSink):
         return True
 
     def recover(self) -> None:
-        """As in the base class; a file that was finished by then is open once more."""
+        """As in the base class; a file that was finished by then is open again."""
         if self._numbers and not self._grows and not self._target.exists():
             os.rename(self._path, self._target)
         self._was_closed = not self._numbers and not self._grows and self._path.exists()
         super().recover()
 
     def forget(self, part: str) -> None:
-        """Begin the file anew, or behind what is in it."""
+        """Begin the file from its start, or after its present content."""
         if not self._grows:
             self._target.unlink(missing_ok=True)
             self._note([])

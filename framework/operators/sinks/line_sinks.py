@@ -44,7 +44,7 @@ class JsonLinesSink(FileSink):
         return {**super().layout, "columns": list(self._chosen.names)}
 
     def apply_as(self, layout: Mapping[str, Any]) -> None:
-        """Lines of other fields may stand before those of these: each has the names of its own.
+        """Lines of other fields may come before those of these: each has the names of its own.
 
         Raises:
             SinkError: the rows were taken by a sink of another format.
@@ -111,7 +111,7 @@ class CsvSink(FileSink):
     Args:
         path: the file; see `FileSink`, also for `grow`.
         columns: the fields that are written, in this order; None: all.
-        delimiter: what stands between two values.
+        delimiter: the text between two values.
         header: whether there is a line with the names.
         grow: whether the file itself grows; the names are written into an empty file only.
 
@@ -198,7 +198,7 @@ def records_text(rows: Iterable[Sequence[object]], delimiter: str = ",") -> str:
 
     Args:
         rows: their values, of which None becomes an empty text.
-        delimiter: what stands between two values.
+        delimiter: the text between two values.
     """
     lines: list[str] = []
     # Before Python 3.13 a value is quoted only for the ends of lines that the writer makes itself; with
@@ -215,7 +215,7 @@ class TextSink(FileSink):
 
     Args:
         path: the file; see `FileSink`, also for `grow`.
-        separator: what stands between two values of a row.
+        separator: the text between two values of a row.
         grow: whether the file itself grows.
 
     Raises:

@@ -62,7 +62,7 @@ class Label:
     form: str
     """The encoding of entries."""
     run: str = ""
-    """The runs that go on with one another, of which one has staged them; empty where that is not known."""
+    """The runs that resume one another, of which one has staged them; empty where that is not known."""
 
 
 class InUseError(SinkError):
@@ -225,14 +225,14 @@ class Stage:
         return self.cuts
 
     def drop_open(self) -> int:
-        """Forget what stands behind the last cut; returns how many rows that were."""
+        """Forget the rows after the last cut; return how many they were."""
         dropped, self.rows, self.length = self.rows, 0, 0
         with _explained(self.folder):
             os.ftruncate(self._file, 0)
         return dropped
 
     def keep(self, length: int, rows: int) -> None:
-        """Forget what stands behind so many bytes after the last cut, which are so many rows.
+        """Forget all that comes after so many bytes after the last cut, which are so many rows.
 
         Raises:
             SinkError: there are fewer bytes.
@@ -247,7 +247,7 @@ class Stage:
         self.length, self.rows = length, rows
 
     def keep_of_cut(self, number: int, length: int) -> None:
-        """Forget what stands behind so many bytes of a cut."""
+        """Forget all that comes after so many bytes of a cut."""
         path = cut_with(self.folder, number)
         assert path is not None
         with _explained(self.folder):

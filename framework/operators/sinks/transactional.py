@@ -30,9 +30,9 @@ from framework.operators.sinks.staging import (
 )
 
 FORMER: Final = "viperstorm.sink.former"
-"""The configuration key that tells a sink its `Former` in the run that this one goes on from, as a list."""
+"""The configuration key with a sink's `Former` in the run that this one resumes, as a list."""
 RUN: Final = "viperstorm.sink.run"
-"""The configuration key with the name of the runs that go on with one another, of which this is one."""
+"""The configuration key with the name of the chain of runs that this one belongs to."""
 _WITHOUT_CHECKPOINTS: Final = "a run without checkpoints"
 _BESIDE: Final = ".staged"
 """The ending of the names of folders that lie beside the file for which rows are staged in them."""
@@ -43,7 +43,7 @@ T = TypeVar("T")
 
 
 class Former(NamedTuple):
-    """The name of a sink, and the number of its tasks, in the run that this one goes on from.
+    """The name of a sink, and the number of its tasks, in the run that this one resumes.
 
     A sink that was added since had no tasks there.
     """
@@ -86,9 +86,9 @@ class TransactionalSink(Sink):
         self._applied_number: int | None = None
         self._task_index = 0
         self._former: Former | None = None
-        """The sink in the run that this one goes on from, as far as that is known."""
+        """The sink in the run that this one resumes, as far as that is known."""
         self._run = ""
-        """The runs that go on with one another, of which this is one; empty where that is not known."""
+        """The chain of runs that this one belongs to; empty where that is not known."""
         self._retry_secs = 0.0
         """The time for which the target may be away."""
         self._apply_failed = False
@@ -113,8 +113,8 @@ class TransactionalSink(Sink):
             rows: in the order in which they were taken; there may be more than memory holds.
 
         Raises:
-            TransientError: the target is away for a moment. `applied` tells then whether rows and number are
-                there all the same; if not, it is called once more.
+            TransientError: the target is away for a moment. Then `applied` returns whether rows and number
+                were written all the same; if not, it is called again.
         """
         raise NotImplementedError(f"{type(self).__name__} must define apply(self, part, number, rows)")
 
@@ -264,8 +264,8 @@ class TransactionalSink(Sink):
         """A run starts: bring the target to the state that it had at a checkpoint.
 
         Args:
-            last_id: the checkpoint that the run goes on from; None: it starts from the beginning; 0: it has
-                gone back there, so what has been applied is its own.
+            last_id: the checkpoint that the run resumes from. None: it starts from the beginning. 0: it has
+                gone back there, so rows that were applied are its own.
 
         Raises:
             SinkError: the target has another state, and cannot be brought to this one.
@@ -293,7 +293,7 @@ class TransactionalSink(Sink):
         return self.last_number, self._opened.length, self._opened.rows
 
     def unstage(self, number: int, length: int, rows: int) -> None:
-        """Forget what was staged behind so many bytes and rows, which is taken once more.
+        """Forget the rows that were staged after so many bytes and rows, as they come again.
 
         Args:
             number: the last one at that time. If there is a later one, all those rows are under it, and
@@ -310,7 +310,7 @@ class TransactionalSink(Sink):
         self._opened.keep(*((length, rows) if self.last_number <= number else (0, 0)))
 
     def recover(self) -> None:
-        """The task goes on in the same run, after its component or its process was made anew."""
+        """Resume the task in the same run, after its component or its process was made again."""
         self._applied_number = self._noted(self.part)
         self._has_all = is_end(self._applied_number or 0)
         self._has_set_out = True
@@ -380,7 +380,7 @@ class TransactionalSink(Sink):
 
     @property
     def _former_name(self) -> tuple[str, str] | None:
-        """The name in the run that this one goes on from, if it was another."""
+        """The name in the run that this one resumes, if it was another."""
         name = None if self._former is None else (self._former.topology, self._former.component)
         return None if name == self._name else name
 
@@ -547,7 +547,7 @@ class TransactionalSink(Sink):
         self._patiently(lambda: self.forget(part))
 
     def _patiently(self, call: Callable[[], T], again: Callable[[], T] | None = None) -> T:
-        """Call something of the target, and once more while that is away, for as long as it may be.
+        """Call an operation of the target, and repeat it while that is away, for as long as it may be.
 
         Args:
             call: is called first.
@@ -749,7 +749,7 @@ def is_eager(number: int) -> bool:
 
 
 def checkpoint_of(number: int) -> int:
-    """The checkpoint that a number is of, or that its rows stand behind."""
+    """The checkpoint that a number is of, or that its rows come after."""
     return number & _MOST if is_end(number) else number
 
 

@@ -29,7 +29,7 @@ class CsvForm(NamedTuple):
         """Reads records of lines, which have their ends, as `csv.reader` does.
 
         Raises:
-            TypeError: what stands between or around values is not one character.
+            TypeError: the delimiter or the quote is not one character.
         """
         made = _csv_within(self.limit).reader
         return made(lines, strict=True, delimiter=self.delimiter, quotechar=self.quote)
@@ -100,7 +100,7 @@ class Batch:
         """The number of a record's first line, and its text as it stands there.
 
         Args:
-            index: of the record in the batch; the malformed one stands behind all others.
+            index: of the record in the batch; the malformed one comes after all others.
         """
         begin = self.ends[index - 1] if index else 0
         end = self.ends[index] if index < len(self.ends) else len(self._lines)

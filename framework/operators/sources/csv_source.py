@@ -171,7 +171,7 @@ class CsvSource(FileSource):
                 yield from records_of(text, self._form, most)
 
     def _place(self, file: SourceFile, number: int) -> str:
-        """The file and the line in which a record begins, for which the file is read once more."""
+        """The file and the line in which a record begins, for which the file is read again."""
         left = number + (self._named is None)
         with opened_text(file, self._encoding, newline="") as text:
             for batch in records_of(text, self._form, self._block_rows):

@@ -32,7 +32,7 @@ class SourceFile(NamedTuple):
         """The file at a path, as it is now.
 
         Raises:
-            SourceError: there is none, or something that cannot be read once more.
+            SourceError: there is none, or something that cannot be read again.
         """
         try:
             found = os.stat(path)

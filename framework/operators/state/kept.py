@@ -16,7 +16,7 @@ from framework.operators.state.access import StateAccess
 from framework.operators.state.loading import loaded
 
 MOST_KEPT: Final = 1 << 16
-"""Values that are kept between slices; beyond that all are read anew."""
+"""Values that are kept between slices; beyond that all are read again."""
 
 
 class Kept:

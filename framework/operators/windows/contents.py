@@ -78,7 +78,7 @@ class WindowContents:
 
         Args:
             row: the tuple.
-            time_us: its time; None for one that stands behind all that has a time.
+            time_us: its time; None for one that lies after all that has a time.
         """
         marks, times = self.marks, self.times
         if time_us is None:

@@ -116,7 +116,7 @@ class Multi(Form):
     def take_late(
         self, kept: Kept, tup: Any, time_us: int, now_us: int, rows: list[Sequence[Any]]
     ) -> bool:
-        """As in the base class: windows that are over, and kept for such tuples, are put out once more."""
+        """As in the base class: windows that are over, and kept for late tuples, are put out again."""
         windows, is_taken = kept.value.by_start, False
         for start, end in self._windows.grid.windows_at(time_us):
             if end + self._windows.lateness_us <= now_us:

@@ -1,8 +1,8 @@
 """Windows by key as declared state, and which of them end next.
 
-The windows of a key are pickled together when a slice ends that has changed them. At which times the windows
-of a key end is known to the process alone, which finds it anew in the table. It may name a key whose window
-is there no more, or ends later by now: then that key has nothing to fire.
+The windows of a key are pickled together when a slice ends that has changed them. The process alone knows at
+which times the windows of a key end, and finds this again in the table. It may name a key whose window is
+there no more, or ends later by now: then that key has nothing to fire.
 """
 
 from __future__ import annotations
@@ -332,7 +332,7 @@ class OpenKeyWindows:
         """Windows that have ended together slide on, in their order; this is not taken back.
 
         Args:
-            windows: windows of one key group and of one end, with the states that they go on with.
+            windows: windows of one key group and of one end, with the states that they continue with.
         """
         ending, end_us = Ending(), None
         keep, mark, grid = self._values.keep, self._values.mark, self.grid

@@ -33,7 +33,10 @@ MOST_ROWS: Final = "viper.window.rows"
 MOST_BYTES: Final = "viper.window.bytes"
 
 FORMING: Final = (LENGTH_COUNT, LENGTH_MS, LENGTH_MONTHS, SLIDE_COUNT, SLIDE_MS, SLIDE_MONTHS, GAP_MS)
-"""The keys that say how windows are formed. Methods that form them anew set all of these."""
+"""The keys that say how windows are formed.
+
+Methods that set another form set all of these.
+"""
 PLACING: Final = (OFFSET_MS, ZONE)
 """The keys that say where such windows begin, if not at the multiples of their interval in UTC."""
 _LONGEST_US: Final = 1 << 60

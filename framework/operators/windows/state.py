@@ -23,7 +23,7 @@ from viper.errors import StateFullError
 from viper.state import items
 
 BEHIND_TIME: Final = 1 << 62
-"""Tuples at this time or later stand behind all that has a time."""
+"""Tuples at this time or later lie after all that has a time."""
 _PROTOCOL: Final = 5
 _TOGETHER: Final = 256
 """The most tuples that are pickled together."""

@@ -1,4 +1,4 @@
-"""Routing to a component whose tasks change while the run goes on: to some of them, or by key."""
+"""Routing to a component whose tasks change during the run: to some of them, or by key."""
 
 from __future__ import annotations
 

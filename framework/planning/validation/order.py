@@ -227,7 +227,7 @@ def _cycles(sources: set[str]) -> Iterator[str]:
 
 
 def _repeats(topology: Topology, bolt: ComponentSpec, traits: Mapping[str, Traits]) -> Iterator[str]:
-    """Spouts that emit a tuple once more which has failed, where a bolt has done its transactions before."""
+    """Spouts that emit a failed tuple again, after a bolt has done its transactions."""
     if not traits[bolt.id].tables:
         return
     before, todo = set[str](), [bolt.id]

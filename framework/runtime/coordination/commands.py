@@ -79,7 +79,7 @@ def _remove_from(folder: Path) -> None:
 
 
 def nobody_at(folder: Path) -> RunNotFoundError:
-    """The error that no run is going on that is found by a folder, with what is there."""
+    """Return the error that a folder leads to no run in progress, with the contents of the folder."""
     return RunNotFoundError(
         f"no run is going on that is found by {folder}: {left_there(folder)}; viper ps lists those that go on"
     )

@@ -19,7 +19,7 @@ All answers come within two slices of some milliseconds. A source that reaches t
 decision has to wait for it.
 """
 SAMPLE_S: Final = 0.005
-"""Seconds for which the leader looks how fast event time goes on."""
+"""Seconds for which the leader measures how fast event time passes."""
 
 Wait = Callable[[Sequence[int], str], None]
 """Waits for some tasks, with a hint at what may hold them up; raises what ends the attempt."""
@@ -29,7 +29,7 @@ class Margin(NamedTuple):
     """The distance of a proposal ahead of its sources, in time that passes for them."""
 
     sample_s: float
-    """Seconds for which the leader looks how fast their event time goes on."""
+    """Seconds for which the leader measures how fast their event time passes."""
     ahead_s: float
     """So many seconds' worth of that; twice as many with each proposal that was void."""
 

@@ -30,7 +30,7 @@ from viper.position import END, LEAST, Position
 from viper.registers import Registers
 
 ENDED = 2**63 - 1
-"""The attempt that stands in the report of a task that has come to its end: every one."""
+"""The attempt in the report of a task that has come to its end: it counts for every one."""
 _CLOSING_PAUSE_S = 0.0002
 _OF_THE_LEADER = 4
 _OF_A_SOURCE = 9
@@ -305,11 +305,11 @@ class CutRecord:
     # -- a source
 
     def tell(self, task: int, time_us: int) -> None:
-        """A source has told its consumers that it is so far."""
+        """Note the event time that a source has promised to its consumers."""
         self._registers[self._said[task]] = time_us
 
     def answer(self, task: int, attempt: int, time_us: int) -> None:
-        """A source was so far when it was asked; it is bound by that."""
+        """Note the event time of a source when it was asked; it is bound by that."""
         first = self._said[task]
         self._registers[first + 2] = time_us
         self._registers[first + 1] = attempt
@@ -378,7 +378,7 @@ class InputEnd:
 
 
 def last_us_before(place: Position) -> int:
-    """The last event time at which a tick stands below a position."""
+    """Return the last event time at which a tick lies below a position."""
     return place.ts if place.hi or place.lo else place.ts - 1
 
 

@@ -87,8 +87,8 @@ class Measuring:
             executors: likewise.
 
         Returns:
-            None where there is nothing to compare with: it is the first call, the number of tasks has changed
-            since the last one, or the run has begun once more.
+            None if there is nothing to compare with: it is the first call, the number of tasks has changed
+            since the last one, or the run has begun again.
         """
         busy = {
             task: (seconds, executor.at_s)
@@ -122,8 +122,8 @@ class Measuring:
     ) -> float:
         """The shares of time for which the tasks were busy, added up.
 
-        Other processes tell now and then: where one has not since the last call, its share is taken to be the
-        same. A task of a process that was restarted begins at 0 once more.
+        Other processes report now and then: if one has not since the last call, its share is taken to be the
+        same. A task of a process that was restarted begins at 0 again.
         """
         for task, (busy_s, at_s) in now.items():
             busy_before_s, before_s = before.get(task, (0.0, at_s))

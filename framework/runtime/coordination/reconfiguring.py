@@ -40,10 +40,10 @@ class Reconfiguring:
         leader: has the sources agree; whoever else does takes turns with this.
         stop: ends the run.
         timeout_s: seconds that sources have to agree.
-        repeats: whether successors of killed processes do once more what these have not committed.
-        on_done: told the components whose tasks have all handed over, by id with their tasks, and those of
-            before.
-        on_given_up: told the components, by id with the tasks that they keep.
+        repeats: whether successors of killed processes repeat their uncommitted work.
+        on_done: called with the components whose tasks have all handed over, by id with their tasks, and
+            those of before.
+        on_given_up: called with the components, by id with the tasks that they keep.
     """
 
     def __init__(
@@ -77,8 +77,10 @@ class Reconfiguring:
         self._over = threading.Event()
 
     def want(self, tasks: Mapping[str, TaskSet]) -> None:
-        """Have components go on with other tasks soon; what was asked for before, and has not begun, is
-        forgotten; from any thread."""
+        """Have components continue with other tasks soon; any thread may call it.
+
+        An earlier request that has not begun is forgotten.
+        """
         with self._lock:
             self._wanted.update(tasks)
         self._has_news.set()

@@ -1,4 +1,4 @@
-"""Changes of a run that was recorded, made once more in a run that replays it."""
+"""Changes of a recorded run, repeated in a run that replays it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Has a task divide its tuples anew from the cut of a reconfiguration on."""
+"""Changes the routes of a task's tuples from the cut of a reconfiguration on."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Switched(NamedTuple):
 
 
 class RouteSwitch:
-    """Tells the routers of one task from which tuple on they divide anew.
+    """Informs the routers of one task of the tuple from which on they use the new routes.
 
     A source brings nothing behind the cut before that is decided, so whoever has a tuple behind it to send
-    off finds the decision here. It is where tuples stand that counts, not which input has led to them: what
-    a window emits may stand before the cut although the task is behind it.
+    off finds the decision here. The positions of tuples count, not the input that has led to them: a window's
+    output may lie before the cut although the task is after it.
 
     Args:
         cut: the record of the run where it is decided.
@@ -58,7 +58,8 @@ class RouteSwitch:
         """The last attempt behind whose cut the task has said to be."""
 
     def look(self, emission: Emission) -> None:
-        """Hear what was decided, and tell the routers which of these tuples, in their order, lie behind."""
+        """Hear the decision, and inform the routers which of these tuples, in their order, lie after the
+        cut."""
         if self._cut.word != self._word:
             self._hear()
         if not self._is_ahead or not len(emission.payload):

@@ -19,8 +19,8 @@ class ScaleJournal:
     """Takes note of every change, whoever has asked for it.
 
     Args:
-        elapsed_s: tells how many seconds after their activation the spouts are at a monotonic time.
-        channels: tells what the channels of the run have counted.
+        elapsed_s: returns the seconds from the activation of the spouts to a monotonic time.
+        channels: returns the counts of the channels of the run.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class ScaleJournal:
             self._record(change)
 
     def note(self, component: str, before: TaskSet, tasks: TaskSet, by: str) -> None:
-        """A component goes on with other tasks, as someone has asked for; one caller at a time."""
+        """Note that a component continues with other tasks, as requested; one caller at a time."""
         received = flow_of(component, self._channels()).received
         change = ScaleChange(
             component=component,

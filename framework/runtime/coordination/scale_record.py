@@ -31,7 +31,7 @@ class ScaleRecord:
         """By component the register of its tasks."""
         count = len(self._index)
         self._proposed = {component: count + index for index, component in enumerate(plan.handing_over)}
-        """By component with state by key the register of those in the reconfiguration that goes on."""
+        """By component with state by key the register of its tasks in the present reconfiguration."""
         count += len(self._proposed)
         that_hand_over = _that_hand_over(plan)
         self._handed = {task: count + index for index, task in enumerate(that_hand_over)}
@@ -77,7 +77,7 @@ class ScaleRecord:
 
     def wanted(self, component: str) -> TaskSet:
         """The tasks of a component that shall get tuples; where they hand state over, up to the cut of the
-        reconfiguration that goes on."""
+        present reconfiguration."""
         return TaskSet.from_code(self._registers[self._index[component]])
 
     def reader(self, component: str) -> Callable[[], int]:

@@ -72,7 +72,8 @@ class Scaling:
             self._reconfiguring = reconfiguring
 
     def change(self, tasks: Mapping[str, Asked], by: str = BY_USER) -> Mapping[str, TaskSet]:
-        """Have components go on with other tasks, all of those that are named or none; from any thread.
+        """Have components continue with other tasks, all of those that are named or none; any thread may call
+        it.
 
         Args:
             tasks: by id.

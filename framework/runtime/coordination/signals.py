@@ -38,7 +38,7 @@ def active_by_signals(stop: StopSignal) -> Iterator[None]:
 def asked_by_sigquit(ask: Callable[[], None]) -> Iterator[None]:
     """While the block runs, SIGQUIT (Ctrl-\\) asks for the stacks of all callbacks, as it does in a JVM.
 
-    A process that ignores the signal goes on ignoring it.
+    A process that ignores the signal continues to do so.
 
     Args:
         ask: called in the signal handler, so it must be safe there.

@@ -47,7 +47,7 @@ class SourceCut:
         """The last position that a process before this one has promised to consumers."""
 
     def go_on_behind(self, floor: Position) -> None:
-        """The task goes on in the place of one that has told its consumers of this position."""
+        """Begin in the place of a task that has promised this position to its consumers."""
         self._floor = floor
 
     @property
@@ -136,7 +136,7 @@ class SourceCut:
         """Hear what the leader says, and answer.
 
         Args:
-            told_us: how far consumers were told that the task is, as event time in microseconds.
+            told_us: the event time in microseconds that was promised to consumers.
         """
         if self._record is None or self._record.word == self._word:
             return
@@ -170,22 +170,23 @@ class SourceCut:
         return last < behind and behind >= self._floor and self.is_alone
 
     def told(self, time_us: int) -> None:
-        """Consumers were told that the task is at this event time."""
+        """Note the event time that was promised to consumers."""
         if self._record is not None and time_us != self._told_us:
             self._told_us = time_us
             self._record.tell(self._task, time_us)
 
     def passed(self, last: Position, behind: Position, *, waits: bool) -> Proposal | None:
-        """The cut that the task has passed just now; None if it has passed none. It goes on behind the cut,
-        unless the run is to end there.
+        """The cut that the task has passed just now; None if it has passed none.
+
+        It continues after the cut, unless the run is to end there.
 
         A source that has nothing for now may stand still for hours before that time. If no other source meets
-        it, the cut may as well be where it stands: what it has brought lies below what it may bring. If
-        others do, a run may be suspended a second after the last row of the time agreed on.
+        it, the cut may as well be at its present position: its rows so far lie before all that it may bring.
+        If others do, a run may be suspended a second after the last row of the time agreed on.
 
         Args:
-            last: where the last row stands.
-            behind: how far consumers may be told that the task is; no row below is left to be brought.
+            last: the position of the last row.
+            behind: the position that may be promised to consumers; no row before it is left to be brought.
             waits: whether a source had nothing for now.
         """
         proposal = self._proposal

@@ -24,7 +24,7 @@ class StopReason(enum.StrEnum):
     INTERRUPTED = "interrupted"
     """Ctrl-C was pressed, or SIGTERM came."""
     SUSPENDED = "suspended"
-    """A checkpoint was asked for, and the run ended there; its input did not, so another run goes on."""
+    """A checkpoint was requested, and the run ended there; its input did not, so another run resumes."""
     FAILED = "failed"
     """A component raised."""
     ENDED_BEFORE = "ended-before"
@@ -32,13 +32,13 @@ class StopReason(enum.StrEnum):
 
 
 _WOULD_DRAIN = (StopReason.INTERRUPTED, StopReason.DURATION)
-"""The reasons for which a run that is to be resumed is suspended, as its input goes on."""
+"""The reasons for which a run that is to be resumed is suspended, as its input continues."""
 
 
 class StopSignal:
     """Asks a run to drain, so that spouts stop and tuples in flight are processed; or asks spouts to pause.
 
-    A run that is to be resumed is suspended instead: whoever wants that is told, and ends the run.
+    A run that is to be resumed is suspended instead: the part that does so is informed, and ends the run.
 
     All methods are safe in signal handlers and in any thread.
     """
@@ -102,7 +102,7 @@ class StopSignal:
         self.request(StopReason.FAILED)
 
     def revive(self) -> None:
-        """Take back `abort`, as the run begins once more; to drain is still asked of it, if it was."""
+        """Take back `abort`, as the run begins again; an earlier request to drain remains."""
         self.aborted = False
         if self.reason is StopReason.FAILED:
             self.reason = self.at_s = None
@@ -133,7 +133,7 @@ class StopSignal:
             wake()
 
     def wake(self) -> None:
-        """End the wait that is going on in `wait`, or the next one."""
+        """End the present call of `wait`, or the next one."""
         with contextlib.suppress(RuntimeError):  # it has been released already
             self._asleep.release()
 

@@ -154,7 +154,7 @@ class RecoveryMemory:
         return Suspect(spec, count, number, gate.tuple_of(source, page.delivered[number]))
 
     def leave_out(self, suspect: Suspect) -> None:
-        """Have the successor of a task go on behind a tuple."""
+        """Have the successor of a task continue after a tuple."""
         writer, page = self._memory.writer(suspect.task), self._memory.page(suspect.task)
         page.leave_out(suspect.input, writer)
         page.go_singly(0)

@@ -39,7 +39,7 @@ class EmitListener(Protocol):
     """The calls that a collector makes on its task in the middle of a callback."""
 
     def spill(self) -> None:
-        """Empty the buffer, which is full, before the callback goes on."""
+        """Empty the buffer, which is full, before the callback continues."""
 
     def deliver_and_tell(self, append: Callable[[], None]) -> list[int]:
         """Append a row to the buffer, and place and route it; return the ids of the tasks that receive it."""
@@ -107,7 +107,7 @@ class TaskCollector:
         return self.buffer.outbox
 
     def group_by(self, begin: Callable[[int], None]) -> None:
-        """Say what has outputs stand among those of a key group."""
+        """Set the function that places outputs among those of a key group."""
         self._begin_group = begin
 
     def begin_group(self, group: int) -> None:

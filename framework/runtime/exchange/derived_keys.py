@@ -25,7 +25,10 @@ class Address(NamedTuple):
     keys: tuple[Any, ...]
     """In the order in which the operator has given those of one group."""
     first: int | None
-    """The group of the key that it gave first, whose owner tells of a late tuple; None if it gave none."""
+    """The group of the first key; its owner reports a late tuple.
+
+    None if there was no key.
+    """
 
     def parts(self, owners: Sequence[int]) -> Iterator[tuple[int, Address]]:
         """The share of each task in it, with the index of the task; `owners` has these indexes by group."""

@@ -213,7 +213,7 @@ class CyclicDestination(Destination):
             )
 
     def flush(self) -> bool:
-        """Hand over the tuples that there is room for; the rest waits, and the producer goes on."""
+        """Hand over the tuples that there is room for; the rest waits, and the producer continues."""
         super().flush()
         return True
 

@@ -127,7 +127,7 @@ class BoltInput:
         return self.channel.reader.waiting_tuples() > 0
 
     def last_ts(self) -> int:
-        """The latest event time in microseconds that any producer has reached, as the producers tell it."""
+        """The latest event time in microseconds that any producer has reached, as the producers report it."""
         return self.channel.reader.last_ts()
 
     def done_with(self, waiting: int) -> Lease | None:

@@ -72,7 +72,7 @@ class Port:
 
 
 class Switch(Protocol):
-    """Has routers divide tuples anew from one of them on."""
+    """Has routers use new routes from one of these tuples on."""
 
     def look(self, emission: Emission) -> None:
         """Tell the routers which of these tuples, that are divided next, that is."""
@@ -85,7 +85,7 @@ class Switch(Protocol):
 
 
 OnRefused = Callable[[EmitError, bool], None]
-"""Deals with a tuple for which no task can be chosen: told why, and whether it is tracked."""
+"""Deals with a tuple for which no task can be chosen: called with the reason, and whether it is tracked."""
 
 
 def raise_refused(error: EmitError, is_tracked: bool) -> NoReturn:
@@ -112,7 +112,7 @@ class Output:
             ports: the component's streams.
             destinations: all destinations of its edges, and those that only heartbeats go to.
             forest: counts tracked tuples; None where none are tracked.
-            switch: has edges divide tuples anew at the cut of a reconfiguration; None where there are none.
+            switch: changes the routes of edges at the cut of a reconfiguration; None where there are none.
         """
         self._switch = switch
         self.ports = tuple(ports)
@@ -130,7 +130,7 @@ class Output:
         gates = [outlet for outlet in outlets if isinstance(outlet, Source)]
         self._gates = Heartbeats(gates) if gates else None
         self.last_ts: int | None = None
-        """The latest event time that consumers were told by `tell_last_ts`; None before that."""
+        """The latest event time that `tell_last_ts` has sent to consumers; None before that."""
 
     def refuse_by(self, call: OnRefused) -> None:
         """Say what deals with a tuple for which no task can be chosen, and which goes to nobody.
@@ -175,7 +175,7 @@ class Output:
         return {name: router.save() for name, router in self._counting()}
 
     def restore_routing(self, counts: Mapping[str, Sequence[int]]) -> None:
-        """Have the edges go on where those of another run had come to, as far as they are the same."""
+        """Have the edges resume the counts of another run, as far as they are the same."""
         for name, router in self._counting():
             if name in counts:
                 router.restore(counts[name])
@@ -332,7 +332,8 @@ class Output:
     def heartbeat(self, position: Position) -> None:
         """Tell the consumers that no tuple below a position will come; leave out those that tuples wait for.
 
-        All others must be told although one channel is full. Otherwise a fork whose branches meet again would
+        All others must hear of it although one channel is full. Otherwise a fork whose branches meet again
+        would
         deadlock: the full branch waits for the task where they meet, that task waits for the other branch,
         and the other branch waits for this heartbeat.
         """
@@ -351,7 +352,7 @@ class Output:
                     outlet.heartbeat(position)
 
     def tell_last_ts(self, ts: int) -> None:
-        """Tell the consumers the latest event time in microseconds, which heartbeats tell no more."""
+        """Send the consumers the latest event time in microseconds, which heartbeats no longer carry."""
         self.last_ts = ts
         for destination in self.destinations:
             for outlet in destination.outlets:

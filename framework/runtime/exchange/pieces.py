@@ -135,7 +135,7 @@ class Cutter:
         Args:
             limit: the most tuples to take.
             positions: empty; gets the positions of the tuples.
-            wanted: tells how many of the tuples at some positions, at least one, are to be processed.
+            wanted: returns how many of the tuples at some positions, at least one, are to be processed.
 
         Raises:
             CodecError: as for `take`.

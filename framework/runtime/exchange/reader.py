@@ -234,7 +234,7 @@ class MergeSort:
         """Everything before this can go: the least that a source with an empty queue may still bring."""
 
     def process(self, source: int, place: Place, values: Any) -> None:
-        """Take a tuple, which stands behind all those that its source has brought before."""
+        """Take a tuple, which lies after all tuples that its source has brought before."""
         queue = self._queues[source]
         queue.append((place, values))
         if len(queue) == 1:

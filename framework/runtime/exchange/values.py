@@ -30,7 +30,7 @@ def shown(value: Any) -> str:
 def snapshot(value: Any) -> Any:
     """A value that nobody else can change: itself if it is immutable, else a copy.
 
-    A scalar of NumPy or pandas, also within a value, arrives as what it stands for in Python.
+    A scalar of NumPy or pandas, also within a value, arrives as the Python value that it stands for.
 
     Raises:
         EmitError: pickle cannot carry the value, or no value of Python is the same as a scalar.

@@ -24,7 +24,7 @@ class BusyTimes:
 
     Args:
         tasks: those of the executor.
-        cpu: is told of it, and divides the CPU time of the executor's thread.
+        cpu: hears of it, and divides the CPU time of the executor's thread.
     """
 
     def __init__(self, tasks: Sequence[Task], cpu: CpuTimes) -> None:
@@ -72,7 +72,7 @@ class BusyTimes:
         self._cpu.end()
 
     def seconds(self, now: float) -> Mapping[Task, float]:
-        """The seconds of each task up to a monotonic time, those of the turn that goes on included.
+        """The seconds of each task up to a monotonic time, the present turn included.
 
         From any thread: a turn that ends at that very moment may be counted twice, once.
         """
@@ -112,7 +112,7 @@ class CpuTimes:
     All methods are for the executor's thread, but for `total_s`.
 
     Args:
-        clock_ns: tells the CPU time of the calling thread in nanoseconds.
+        clock_ns: returns the CPU time of the calling thread in nanoseconds.
     """
 
     def __init__(self, clock_ns: Callable[[], int] = time.thread_time_ns) -> None:
@@ -148,7 +148,7 @@ class CpuTimes:
             self.thread.stop()
 
     def used_since(self, since_s: float, now_s: float) -> float:
-        """The CPU seconds of a turn that has begun at a time and goes on; from any thread."""
+        """The CPU seconds of the present turn, which has begun at a time; any thread may call it."""
         read_ns, read_at_s = self._read_ns, self._read_at_s
         found_ns = None if self.thread is None else self.thread.cpu_ns()
         used_s = max((found_ns or read_ns) - read_ns, 0) / 1e9
@@ -189,7 +189,7 @@ class ThreadClock:
     It is of the thread that makes it, until `stop`.
 
     Args:
-        schedule: the file in which the system tells of that; None for the one of the thread.
+        schedule: the file in which the system reports that; None for the one of the thread.
     """
 
     def __init__(self, schedule: Path | None = None) -> None:
@@ -229,7 +229,7 @@ class WaitedTimes:
     holds a run only if it is sure to compute, so its time counts as waiting.
 
     Args:
-        delayed_s: tells for how many seconds the thread was ready without a processor.
+        delayed_s: returns the seconds for which the thread was ready without a processor.
     """
 
     def __init__(self, delayed_s: Callable[[], float]) -> None:

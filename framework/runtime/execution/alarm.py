@@ -35,7 +35,7 @@ def ending_in_time(stop: StopSignal, deadline: DrainDeadline, executor: Executor
 
     - The time to drain is up, or some other part of the run has failed.
     - A spout waits for input although the run is to stop. Input that it has not emitted was never part of the
-      run, so the executor goes on, and the run drains without that spout.
+      run, so the executor continues, and the run drains without that spout.
 
     This works only in the main thread of a process, on systems that have such signals. Elsewhere the block
     runs without an alarm.

@@ -63,7 +63,8 @@ class Executor:
         self.current: Task | None = None
         """The task whose callback runs."""
         self.calls = 0
-        """The number of callbacks so far, by which another thread can tell one callback from the next."""
+        """The number of callbacks so far, by which another thread distinguishes one callback from the
+        next."""
         self.undrained = False
         """True if a drain was given up before everything had been processed."""
         self.turns = 0
@@ -304,7 +305,8 @@ class Executor:
         self._live_time.look_after_rest(time.monotonic())
 
     def _asks_in_vain(self, source: SourceTask) -> bool:
-        """Ask a source when its pause is over; whether it has had nothing, so that the rest can go on.
+        """Ask a source when its pause is over; return whether it has had nothing, so that the rest can
+        continue.
 
         A look at all tasks and the way back to the rest take as many calls as the source itself, and an idle
         topology does little else.
@@ -372,9 +374,9 @@ class Executor:
     def make_room(self, waiting: Task) -> None:
         """Run bolts until none moves anything; then all other tasks too, while the waiting task has no room.
 
-        A bolt that another process asks how far it is may have turns for nothing until that task goes on.
-        Other tasks may themselves wait for a task whose callback is further down the stack. Then only
-        returning helps, and the waiting task keeps what it has emitted, beyond the bound of its buffer.
+        A bolt that another process asks for its progress may have turns for nothing until that task
+        continues. Other tasks may themselves wait for a task whose callback is further down the stack. Then
+        only returning helps, and the waiting task keeps what it has emitted, beyond the bound of its buffer.
 
         Args:
             waiting: the task whose callback has filled its output.

@@ -35,7 +35,7 @@ class IdleStrategy:
         self._stop.wait(timeout_s)
 
     def wake(self) -> None:
-        """End the wait that is going on, or the next one; from any thread."""
+        """End the present wait, or the next one; from any thread."""
         self._stop.wake()
 
     def let_go(self) -> None:
@@ -69,7 +69,7 @@ class BellIdleStrategy(IdleStrategy):
             self._bell.wait(self._ticket, timeout_s)
 
     def wake(self) -> None:
-        """End the wait that is going on, or the next one; from any thread."""
+        """End the present wait, or the next one; from any thread."""
         self._bell.ring()
 
     def let_go(self) -> None:
@@ -119,7 +119,7 @@ class Rests:
 
     Args:
         idle: waits.
-        busy: is told when the executor rests.
+        busy: hears when the executor rests.
     """
 
     def __init__(self, idle: IdleStrategy, busy: BusyTimes) -> None:

@@ -64,7 +64,7 @@ class LiveTime:
     Args:
         spouts: the executor's spout tasks.
         bolts: the executor's bolt tasks.
-        is_in_callback: tells whether a spout is being called right now, and must be left alone.
+        is_in_callback: returns whether a spout is being called right now, and must be left alone.
         requests: how the executor asks others; None where the time of spouts does not pass by itself.
     """
 

@@ -102,7 +102,7 @@ def standing_in(tasks: Sequence[Task], stop: StopSignal, bell: Bell) -> Iterator
 
     Args:
         tasks: the blocking tasks of this process.
-        stop: tells when the run is to stop; it is aborted if the other thread fails.
+        stop: says when the run is to stop; it is aborted if the other thread fails.
         bell: wakes the other thread.
 
     Raises:

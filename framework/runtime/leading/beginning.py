@@ -63,7 +63,7 @@ def found_beginning(
         fingerprints: the meaning of what the plan's components remember; empty without checkpoints.
 
     Raises:
-        PlaceError: it cannot go on from there.
+        PlaceError: it cannot resume from there.
         ComponentError: the constructor of a spout or a sink raised.
     """
     spouts = partitioned_spouts(plan) if not replays or start is not None else {}
@@ -99,7 +99,7 @@ def start_problems(
         topology: one without errors, which can run here.
         settings: its configuration.
         checkpoints: whether the run is to have a folder for checkpoints; what needs one without it is a
-            warning. One that goes on from a checkpoint has such.
+            warning. A run that resumes from a checkpoint has such.
         start: as of `found_beginning`; None for the beginning of the input.
         rename: likewise.
     """

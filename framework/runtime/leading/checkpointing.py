@@ -45,7 +45,7 @@ class Checkpointing:
         leader: has them agree.
         memory: what bolts remember; None where none declare any.
         folder: where checkpoints are written; this run holds its lock.
-        start: the checkpoint that the run goes on from, if it does.
+        start: the checkpoint that the run resumes from, if it does.
         stop: ends the run.
         sources: by spout the name of its data.
         fingerprints: the meaning of what its components remember.
@@ -150,7 +150,8 @@ class Checkpointing:
         """As `Run.suspend`.
 
         Raises:
-            SuspendError: the run goes on, or ends by itself; the message says what has prevented it.
+            SuspendError: the run continues, or ends by itself; the message says what has prevented the
+                suspension.
         """
         with self._asking():
             self._close()
@@ -262,7 +263,7 @@ class Checkpointing:
             thread.join()
 
     def _suspend_or_give_up(self) -> None:
-        """Suspend the run; where that cannot be, end it, as the next one goes on from the last checkpoint."""
+        """Suspend the run; if that cannot be, end it, as the next one resumes from the last checkpoint."""
         try:
             self.suspend()
         except SuspendError as error:
@@ -271,7 +272,7 @@ class Checkpointing:
                 self._stop.abort()
 
     def check_suspension(self) -> None:
-        """Refuse to go on to the end of a run that was to be suspended, and has ended without a checkpoint.
+        """Refuse to end regularly a run that was to be suspended, and has ended without a checkpoint.
 
         Raises:
             SuspendError: it has.

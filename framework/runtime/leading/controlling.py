@@ -1,4 +1,4 @@
-"""Has controllers decide, while a run goes on, how many tasks its bolts have."""
+"""Has controllers decide, during a run, how many tasks its bolts have."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class Limits:
         self._stop = stop
         self._duration_s = duration_s
         self.max_tuples = max_tuples
-        """Of the attempt that goes on, which has what an earlier one has left."""
+        """The limit of the present attempt, which has the rest that an earlier one has left."""
         self._began_s: float | None = None
         """Monotonic time in seconds at which the spouts were activated."""
 

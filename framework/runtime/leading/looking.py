@@ -1,4 +1,4 @@
-"""Makes snapshots of a run, from what its tasks and channels count and its workers tell."""
+"""Makes snapshots of a run, from the counts of its tasks and channels and the reports of its workers."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from framework.runtime.rebalancing import Look, Rebalancer, Sets, movable_of, wi
 log = logging.getLogger("viperstorm.scale")
 
 _LEAST_WINDOW_S, _LONGEST_WINDOW_S = 0.5, 2.0
-"""Worker processes tell ten times a second what they have done, so shorter windows say little."""
+"""Worker processes report ten times a second what they have done, so shorter windows say little."""
 _WINDOWS = 30
 """In an interval between two changes."""
 
@@ -32,7 +32,7 @@ class Rebalancing:
         settings: say how many seconds there are between two changes, at least.
         scaling: carries changes out.
         counted: where the run is looked at.
-        statistics: tells what the tasks have done.
+        statistics: returns the counts of the tasks.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Looks at a run while it goes on: at the clock, and at how far it has come."""
+"""Watches a run: the clock, and the progress of the run."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from framework.runtime.workers.group import WorkerGroup
 
 
 class Watching:
-    """Ends the run at its time, and tells of its progress.
+    """Ends the run at its time, and reports its progress.
 
     Args:
         limits: of the run.
         stop: ends it where this fails.
-        on_progress: told of its progress; None if nobody is.
+        on_progress: called with its progress; None for nobody.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Watching:
         return Observer(look, self._stop.abort).observing()
 
     def tell_end(self, plan: Plan, workers: WorkerGroup, ended: float) -> None:
-        """Tell of the progress once more, at the end.
+        """Report the progress a last time, at the end.
 
         Args:
             plan: what was run.

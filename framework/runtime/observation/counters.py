@@ -83,9 +83,15 @@ class TaskCounters:
     """For a spout: tuples emitted with an id and tracked."""
     acked: int = 0
     """For a bolt: tuples that were acked, by the bolt itself or for it when `process` had returned, whether
-    or not anybody tracks them. For a spout: tracked ones that it was told are acked."""
+    or not anybody tracks them.
+
+    For a spout: tracked tuples whose ack it has heard of.
+    """
     failed: int = 0
-    """For a bolt: tuples that failed here. For a spout: tracked ones that it was told have failed."""
+    """For a bolt: tuples that failed here.
+
+    For a spout: tracked tuples whose fail it has heard of.
+    """
     unanswered: int = 0
     """For a spout: tracked tuples that were neither acked nor failed when the run ended or the spout died.
     For a bolt that answers itself: untracked ones that it had received, likewise."""
@@ -101,7 +107,7 @@ class TaskCounters:
     expected: int = 0
     """For a spout that knows it: tuples that it will have emitted at its end; 0 where that is not known."""
     restarts: int = 0
-    """Times that the component was made anew after an exception."""
+    """Times that the component was made again after an exception."""
     lost: int = 0
     """Untracked tuples that were not processed to their end because of an exception."""
     undeclared: int = 0
@@ -111,8 +117,8 @@ class TaskCounters:
     raised: int = 0
     """For a spout that was restarted: tuples whose time lay before what it had promised, and was raised."""
     anew: int = 0
-    """For a spout that began anew, after an exception or in another process: tuples that it had emitted until
-    then, which it may have brought once more."""
+    """For a spout that began again, after an exception or in another process: tuples that it had emitted
+    until then, which may have come again."""
     late: int = 0
     """For a spout: tuples later than its slack allows; they were dropped, or went to the stream for them."""
     unplanned: int = 0
@@ -217,7 +223,7 @@ def added(histograms: Iterable[Counts]) -> Counts:
 
 
 def since(before: Counts, now: Counts) -> Counts:
-    """The counts between two moments; all of the later one if it has begun anew in between."""
+    """The counts between two moments; all of the later one if it has begun again in between."""
     earlier: Mapping[int, int] = dict(before)
     left = {bucket: count - earlier.get(bucket, 0) for bucket, count in now}
     if earlier.keys() - left.keys() or any(count < 0 for count in left.values()):

@@ -1,4 +1,4 @@
-"""The description of a run, which stays as it is while the run goes on, as values that JSON can hold."""
+"""The description of a run, which does not change during the run, as values that JSON can hold."""
 
 from __future__ import annotations
 

@@ -35,12 +35,12 @@ class Incident:
     slices: int = 0
     """With exact recovery: slices of its tasks that were cut off, and that the next process repeats."""
     repeated: int = 0
-    """The tuples of their input, which are processed once more."""
+    """The tuples of their input, which are processed again."""
     left_out: int = 0
     """The tuples of their output that consumers have already, and that the next process leaves out."""
 
     again: int = 0
-    """Tuples that nobody tracks, and that spouts had emitted which begin anew: they may come once more."""
+    """Tuples that nobody tracks, of spouts that begin again: they may come again."""
 
     def __str__(self) -> str:
         told = [f"worker {self.worker} ({', '.join(self.tasks)}) {self.how} after {self.at_s:.1f} s"]

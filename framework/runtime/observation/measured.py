@@ -25,7 +25,7 @@ class MeasuredInput:
     are known by approximation.
     """
     runs: int
-    """Stretches of one jumbo tuple that they were taken in: a run ends where the merge goes on with another
+    """Stretches of one jumbo tuple that they were taken in: a run ends where the merge continues with another
     source or another jumbo tuple, and where a take ends."""
     jumbos: int
     """Jumbo tuples that were taken to their end."""

@@ -135,7 +135,8 @@ def _work(
     """For each task the seconds that it has worked meanwhile, those within which it did, and those of its
     work in which it did not compute.
 
-    Worker processes tell several times a second, so that these are not quite the ones between two snapshots.
+    Worker processes report several times a second, so that these are not quite the ones between two
+    snapshots.
     """
     earlier = {task.id: task for task in before}
     return [

@@ -17,9 +17,9 @@ class TaskSnapshot:
 
     id: int
     busy_s: float
-    """Seconds of its turns; it begins at 0 once more in a process that takes the place of another one."""
+    """Seconds of its turns; it begins at 0 again in a process that takes the place of another one."""
     at_s: float
-    """The moment of that, as monotonic time in seconds: worker processes tell ten times a second."""
+    """The moment of that, as monotonic time in seconds: worker processes report ten times a second."""
     worker: int = 1
     """The number of its worker."""
     times: Counts = ()
@@ -48,7 +48,7 @@ class TaskSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class ComponentSnapshot:
-    """All tasks of one component together; counts go on where a worker process was restarted."""
+    """All tasks of one component together; counts continue where a worker process was restarted."""
 
     id: str
     role: str
@@ -93,7 +93,8 @@ class RunSnapshot:
     run: str
     """Names this run among all on this machine."""
     attempt: int
-    """The number of times the run has gone back to a checkpoint, or to its beginning, and counts anew."""
+    """The number of times the run has gone back to a checkpoint, or to its beginning, and counts from 0
+    again."""
     elapsed_s: float
     """Seconds since the spouts were activated; 0 before."""
     at_s: float

@@ -23,7 +23,7 @@ class Written:
     size: int
     """Bytes of its parts."""
     paused_s: float = 0.0
-    """The most seconds for which a task stood still, of a run that has gone on."""
+    """The most seconds for which a task stood still before it continued."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +257,7 @@ class RepeatStatistics:
     slices: int = 0
     """Slices that were cut off, and that successors have repeated (``viper.recovery: exact``)."""
     tuples: int = 0
-    """Tuples of their input, which were processed once more."""
+    """Tuples of their input, which were processed again."""
     left_out: int = 0
     """Tuples of their output that consumers had already, and that successors have left out."""
     went_back: int = 0

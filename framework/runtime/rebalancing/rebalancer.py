@@ -86,7 +86,7 @@ class Rebalancer:
         """The time from which on the next change may be made."""
 
     def begin_anew(self, now_s: float, sets: Sets) -> None:
-        """The run goes on with other tasks from now on, whoever has changed them.
+        """Note that the run continues with other tasks from now on, whoever has changed them.
 
         Args:
             now_s: the time in seconds.

@@ -87,7 +87,7 @@ class AgendaClient:
         return {}
 
     def restore(self, saved: Mapping[str, Any]) -> None:
-        """Before anything was due: go on where another run had come to, by what all clients have saved."""
+        """Resume from the data that all clients of another run have saved; called before anything is due."""
 
 
 class Agenda:
@@ -146,7 +146,7 @@ class Agenda:
         return {name: value for client in self._clients for name, value in client.save().items()}
 
     def restore(self, saved: Mapping[str, Any]) -> None:
-        """Before anything was due: go on where another run had come to."""
+        """Resume from the data of another run; called before anything is due."""
         for client in self._clients:
             client.restore(saved)
 
@@ -173,7 +173,7 @@ class EventTimeTicks(AgendaClient):
         tick: gives the component a tick.
         has_producers: whether event time begins with an input, and not at once.
         last_time_us: how far event time came, for inputs behind all that has a time.
-        path: the upper word of the path at which they stand.
+        path: the upper word of their path.
     """
 
     def __init__(
@@ -235,7 +235,7 @@ class EventTimeTicks(AgendaClient):
             yield Entry(Position(due_us, self._path, 0), self._tick)
 
     def _due_before(self, position: Position) -> int:
-        """The time of the last tick that may stand before a position: there may be some of its time ahead."""
+        """The time of the last tick that may lie before a position: there may be some of its time ahead."""
         return self._time_at(position) - (position < LAST and position.hi < self._path)
 
     def _time_at(self, position: Position) -> int:

@@ -136,7 +136,7 @@ class AlignedSpout:
                 self._bind()
 
     def _bind(self) -> None:
-        """Place nothing behind what is wanted: a call that goes on may emit more than that."""
+        """Place nothing after the time of the cut; a call in progress may emit more than that."""
         until_us = self._cut.until_us
         if until_us != self._assigner.until_us and not self.is_there:
             self._assigner.open(until_us)  # what is held for one time may be due before another
@@ -194,8 +194,7 @@ class AlignedSpout:
         self._outcomes.cut(self._cut.heard.number)
 
     def _pass(self, behind: Position, *, had_nothing: bool) -> None:
-        """If all before the cut has been brought, say where that is left off, and go on, unless the run ends
-        there.
+        """If all before the cut has been brought, report the offset, and continue, unless the run ends there.
 
         A task that commits has committed all of it by then, and nothing else but what is held back.
         """
@@ -235,16 +234,16 @@ class AlignedSpout:
         return max(self._emitter.last_placed.ts, self._emitter.published.ts)
 
     def told(self) -> None:
-        """The consumers have been told how far the task is."""
+        """Note the progress that was promised to consumers."""
         if self.may_be_asked and not self._has_ended:
             self._cut.told(self.told_us)
 
     def go_on_behind(self, floor: Position) -> None:
-        """The task goes on in the place of one that has told its consumers of this position."""
+        """Begin in the place of a task that has promised this position to its consumers."""
         self._cut.go_on_behind(floor)
 
     def look_in_call(self) -> None:
-        """In the middle of a callback that may not return: go on if nobody waits for the task any more."""
+        """Continue in the middle of a callback that may not return, if nobody waits for the task any more."""
         if self.may_be_asked:
             self.answer()
             if self.is_asked and not (self._cut.suspends or self._cut.saves):
@@ -305,11 +304,11 @@ def _last_at(time_us: int) -> Position:
 
 
 class SpoutOffset:
-    """Asks a spout where it is, and has the one that takes its place go on from there.
+    """Asks a spout for its offset, and has the one that takes its place resume there.
 
     Args:
         context: the task's.
-        spout: the component; one that is not seekable begins anew.
+        spout: the component; one that is not seekable begins again.
     """
 
     def __init__(self, context: TaskContext, spout: Any) -> None:
@@ -330,7 +329,7 @@ class SpoutOffset:
             self._context.fail("offset", error)
 
     def restore(self, noted: Any) -> None:
-        """Have the spout go on from there.
+        """Have the spout resume at the saved offset.
 
         Raises:
             ComponentError: it raised.

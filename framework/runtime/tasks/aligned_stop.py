@@ -69,7 +69,7 @@ class StopTimes:
 
 
 class AlignedStop:
-    """Lets a task go on, when the run is to drain, until it has brought all rows before the stop time.
+    """Lets a task continue, when the run is to drain, until it has brought all rows before the stop time.
 
     Each task reports how far it has come, and rests until all have; then those that are behind catch up. So
     the run has brought all rows up to one event time, and nothing behind it.

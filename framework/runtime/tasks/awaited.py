@@ -33,7 +33,7 @@ class Awaited:
         interludes: call it.
         acker: knows which tracked tuples it holds; None where nothing is tracked.
         longest_s: seconds for which it is waited for.
-        may_end: whether the end of the input is not only that of a run that another one goes on with.
+        may_end: whether the end of the input is not only that of a run that another one resumes.
     """
 
     def __init__(

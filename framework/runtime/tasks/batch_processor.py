@@ -51,7 +51,7 @@ class BatchProcessor:
             keeps: whether the component may keep columns that it receives.
         """
         self.last_begun = 0
-        """A number that is another one for each batch; another thread sees by it that the task goes on."""
+        """A number that changes with each batch; another thread sees by it that the task makes progress."""
         self._slot = slot
         self._emits = emits
         self._acker = acker

@@ -1,4 +1,4 @@
-"""The agenda of a bolt's task, by its configuration and its class: ticks, ends of windows, dues by key."""
+"""The agenda of a bolt's task, by its configuration and its class: ticks, ends of windows, timers by key."""
 
 from __future__ import annotations
 
@@ -72,9 +72,9 @@ def make_agenda(
         emitter: knows what its consumers were promised.
         interludes: do what is due.
         acker: knows which tuples the component holds; None where nothing is tracked.
-        end: asked when the last entries are due: whether the end of the input is not only that of a run
-            that another one goes on with.
-        commits: tells a transactional sink when to apply what it has taken; None for other components.
+        end: asked when the last entries are due: whether the end of the input is not only that of a run that
+            another one resumes.
+        commits: says when a transactional sink applies its rows; None for other components.
     """
     clients: list[AgendaClient] = []
     tick_s, host = context.tick_seconds, slot.host
@@ -132,8 +132,8 @@ class GroupDues(AgendaClient):
 
     They are ends of windows by key, and of the times in which a tuple of an outer join may find a partner.
     Windows are [start, end): all their tuples have been processed when anything comes at their end or later.
-    Their output stands at their end before all else of that time, divided by key groups, so that it stands at
-    the same places however many tasks share the groups.
+    Their output lies at their end before all else of that time, divided by key groups. So its position is the
+    same however many tasks share the groups.
 
     Args:
         windows: the component's, which may be another one after an exception.
@@ -208,7 +208,7 @@ class GroupDues(AgendaClient):
 class WindowEnds(AgendaClient):
     """The windows that end at times.
 
-    A window holds the tuples at its end. It fires when no further one can come, and its output stands at its
+    A window holds the tuples at its end. It fires when no further one can come, and its output lies at its
     end after all tuples of that time. Windows of other tasks stand there, too, and may have been processed
     before: so the task promises its consumers nothing beyond the end of a window that may still fire. It
     holds back no tuple of that time, as there may be any number.

@@ -52,7 +52,7 @@ class BoltAssigner:
         marks: say how many rows there were after each tuple of a slice.
         level: where outputs are marked, but for inputs that are copied to several replicas.
         acker: gives the acks that follow outputs; None where nothing is tracked.
-        places_ahead: whether outputs may stand at positions behind which inputs have been processed.
+        places_ahead: whether outputs may get positions before inputs that have been processed.
         distances: as of `Lineage`.
     """
 
@@ -84,7 +84,7 @@ class BoltAssigner:
         self._is_tracking = False
         """True if any input in process is tracked."""
         self._inheriting: Positions | None = None
-        """Tracked input whose outputs do not stand below it, and so do not inherit its trees by position."""
+        """Tracked input whose outputs do not lie below it, and so do not inherit its trees by position."""
         self._first_inheriting = 0
         """Index in there of the first tuple whose outputs have not all been placed."""
         self._out, self._spare = Positions(), Positions()
@@ -111,7 +111,7 @@ class BoltAssigner:
 
         Args:
             positions: theirs.
-            below: whether outputs stand below them; else at the frontier, as it has passed them.
+            below: whether outputs lie below them; else at the frontier, as it has passed them.
         """
         self.lineage.begin(positions)
         self._is_below_inputs = below
@@ -121,7 +121,8 @@ class BoltAssigner:
         self._is_below_inputs = False
 
     def begin_tracked(self, positions: Positions) -> None:
-        """Tuples come next of which some are tracked; outputs inherit their trees wherever they stand."""
+        """Prepare for tuples of which some are tracked; outputs inherit their trees, whatever their
+        positions."""
         self._is_tracking = True
         self._inheriting = None if self._is_below_inputs else positions
         self._first_inheriting = 0
@@ -207,7 +208,7 @@ class BoltAssigner:
             out.set_tree(index, tree)
 
     def _inherit(self, inputs: Positions, ends: Sequence[int], unfinished: bool) -> None:
-        """Outputs belong to the trees of the inputs that they were emitted for, wherever they stand."""
+        """Give outputs the trees of the inputs that they were emitted for, whatever their positions."""
         first = 0
         for tree, end in zip(inputs.trees(self._first_inheriting, len(ends)), ends, strict=True):
             for index in range(first, end) if tree else ():

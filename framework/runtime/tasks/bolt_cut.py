@@ -1,7 +1,7 @@
-"""The cut in the input of a bolt's task: where that stands, and how it hands key groups over there.
+"""The cut in the input of a bolt's task: its position, and the hand-over of key groups there.
 
-A cut lies between two inputs. All below it is processed first, with what is due there. Then the task stands
-at the cut, with everything committed, does what is to be done there, and goes on behind.
+A cut lies between two inputs. All below it is processed first, with what is due there. Then the task waits at
+the cut, with everything committed, does the work of the cut, and continues after it.
 """
 
 from __future__ import annotations
@@ -27,9 +27,11 @@ from viper.bell import Bell
 from viper.position import LEAST, Position, Positions
 
 AtCut = Callable[[Proposal], bool]
-"""The work of a task that waits at a cut, with all before it committed, and nothing else. Returns
-whether the task goes on. If not, it is called once more when the task has been signalled, and until then the
-task does nothing but hand on what it has emitted."""
+"""The work of a task that waits at a cut, with all before it committed, and nothing else.
+
+Returns whether the task continues. If not, it is called again when the task has been signalled, and until
+then the task does nothing but hand on what it has emitted.
+"""
 
 
 class BoltCut:
@@ -38,7 +40,7 @@ class BoltCut:
     Args:
         record: of the run.
         task: id of the task.
-        hands_over: tells whether the task has part in the reconfiguration that is proposed, or is decided.
+        hands_over: returns whether the task has part in the proposed or decided reconfiguration.
     """
 
     def __init__(self, record: CutRecord, task: int, hands_over: Callable[[], bool] = lambda: False) -> None:
@@ -58,7 +60,7 @@ class BoltCut:
         self.stands_at = LEAST
         """The last cut that the task has waited at."""
         self.stands_since_s = 0.0
-        """Monotonic time in seconds since which it has stood at the last one."""
+        """Monotonic time in seconds since which it has waited at the last one."""
 
     def call_there(self, at_cut: AtCut) -> None:
         """Say what to call at the cut."""
@@ -138,8 +140,8 @@ class BoltCut:
     def promised(self, reached: Frontier) -> Position:
         """The position promised to consumers while the task waits at the cut; arguments as of `frontier`.
 
-        They have to go on up to there before others come to the cut: these may wait for room. They must not
-        fire what is due behind it.
+        They have to come that far before others come to the cut: these may wait for room. They must not fire
+        what is due behind it.
         """
         return before_ticks(self.frontier(reached).position)
 
@@ -152,14 +154,14 @@ class BoltCut:
     # -- at the cut
 
     def come(self) -> None:
-        """All below the cut has been processed: the task stands there."""
+        """Note that the task waits at the cut: all before it has been processed."""
         assert self._place is not None
         self.stands_at = self._place
         self.is_there, self._place = True, None
         self.stands_since_s = time.monotonic()
 
     def passes(self) -> bool:
-        """With all below the cut committed, do what is to be done there; whether the task goes on."""
+        """Do the work of the cut, with all before it committed; return whether the task continues."""
         if not self._at_cut(self._proposal):
             return False
         self.passed, self.is_there = self._proposal.attempt, False
@@ -169,12 +171,12 @@ class BoltCut:
 class HandOver:
     """Knows from whom a task takes key groups, and whether they have handed them over.
 
-    A task tells its siblings that it has only once it has committed all that lies before the cut.
+    A task reports to its siblings that it has only once it has committed all that lies before the cut.
 
     Args:
         task: whose it is.
         ownership: says which key groups each task has.
-        scales: where the tasks tell one another.
+        scales: the record in which the tasks inform one another.
         bells: wake whoever runs the siblings.
     """
 
@@ -187,7 +189,7 @@ class HandOver:
         self._bells = tuple(bells)
         self._attempt = 0
         self._kept = 0
-        """The last attempt that `keep` was told of."""
+        """The last attempt that `keep` has noted."""
         self._awaited: Sequence[int] = ()
         """The siblings that have not handed over what the task takes, as far as it knows."""
         self._groups = range(0)

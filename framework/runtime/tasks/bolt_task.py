@@ -160,7 +160,7 @@ class BoltTask(Task):
 
     @property
     def last_begun(self) -> int:
-        """A number that is another one for each tuple; another thread sees by it that the task goes on."""
+        """A number that changes with each tuple; another thread sees by it that the task makes progress."""
         return self.parts.processor.last_begun
 
     @property
@@ -268,7 +268,7 @@ class BoltTask(Task):
     # -- work
 
     def run(self, limit: int) -> int:
-        """Process about so many ready tuples at most, and tell the consumers how far that is."""
+        """Process about so many ready tuples at most, and promise the progress to the consumers."""
         if self.state is TaskState.ENDING:
             self._finish()
             return 0
@@ -497,7 +497,7 @@ class BoltTask(Task):
     def tell_last_ts(self, last_us: int) -> None:
         """Tell the consumers how far event time came, before anything comes to them that no longer says it.
 
-        Otherwise a tick would stand behind what is placed beyond all time, where it should stand before.
+        Otherwise a tick would lie after outputs that are placed beyond all time, and should lie before them.
         """
         self._last_us = max(self._last_us, last_us)
         self.emitter.tell_last_ts(self._last_us)
@@ -638,8 +638,8 @@ class CutParticipant:
     def _save(self, proposal: Proposal) -> bool:
         """All that belongs to a checkpoint has been processed, and nothing else: save the task.
 
-        One that saves shared tables waits for their other members. Nothing behind the cut is evaluated until
-        it goes on, so what it finds then is what all transactions below the cut have made of the tables.
+        One that saves shared tables waits for their other members. No transaction after the cut is evaluated
+        until it continues. So it then finds the tables as all transactions before the cut have left them.
         """
         task, cut = self.task, self.cut
         group = task.parts.group

@@ -100,11 +100,11 @@ class PendingCut:
 
 
 class TaskCheckpoints:
-    """Remembers what a task goes on from, and has the task saved piece by piece for a checkpoint."""
+    """Keeps the data that a task resumes from, and has the task saved piece by piece for a checkpoint."""
 
     def __init__(self) -> None:
         self.restored: Mapping[str, Any] | None = None
-        """The state that the task of another run had saved, if this one goes on from there."""
+        """The state that the task of another run had saved, if this one resumes from there."""
         self._on_report: Callable[[SavedTask], None] = lambda found: None
         self._on_want: Callable[[], None] = lambda: None
         self._folder = Path()
@@ -119,7 +119,7 @@ class TaskCheckpoints:
         """True if no snapshot of this process is in a checkpoint that exists."""
 
     def restore(self, saved: Mapping[str, Any]) -> None:
-        """The task goes on from what that of another run has saved."""
+        """Resume from the data that the task of another run has saved."""
         self.restored = saved
 
     def listen(
@@ -129,7 +129,8 @@ class TaskCheckpoints:
         record: CutRecord,
         on_want: Callable[[], None],
     ) -> None:
-        """Before the start, in a run with checkpoints: say who is told of what the task has saved.
+        """Set who hears of the data that the task has saved; called before the start, in a run with
+        checkpoints.
 
         Args:
             on_report: called for each checkpoint, and at the end.

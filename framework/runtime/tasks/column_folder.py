@@ -93,7 +93,8 @@ class ColumnFolder(TupleProcessor):
         return done
 
     def _begin(self) -> Callable[[int], int]:
-        """Tuples come next that are taken at once; returns what tells the time of one by its index."""
+        """Prepare for tuples that are taken at once; return the function that gives the time of one by its
+        index."""
         self._folded += 1
         self._slot.begin_call()
         first, time_at = self._first, self._positions.ts
@@ -109,7 +110,7 @@ class ColumnFolder(TupleProcessor):
 
 
 def _fields_of(stream: InputStream) -> tuple[str, ...] | None:
-    """The names of a stream's values, where one of them is the key, and nothing stands beside them."""
+    """The names of a stream's values, where one of them is the key, and no others come beside them."""
     if stream.values is None or stream.key is None or len(stream.key) != 1 or stream.beside:
         return None
     fields: tuple[str, ...] = stream.values._fields  # type: ignore[attr-defined]

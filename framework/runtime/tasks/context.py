@@ -75,7 +75,7 @@ class TaskContext:
 
 
 class TaskStopped(BaseException):
-    """Unwinds a callback that emits for ever, or is not to go on because another task has failed.
+    """Unwinds a callback that emits for ever, or must not continue because another task has failed.
 
     User code that catches Exception does not see it.
     """

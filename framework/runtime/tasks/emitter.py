@@ -84,7 +84,7 @@ class _Routing:
 
 
 class Emitter:
-    """Sends off what a task emits, and tells the task's consumers how far it is."""
+    """Sends off the output of a task, and promises its progress to the task's consumers."""
 
     def __init__(
         self,
@@ -157,7 +157,7 @@ class Emitter:
         self.published = self._floor = floor
 
     def repeat(self, told: Position) -> None:
-        """Go on where another process had committed, which has told consumers that it is so far."""
+        """Note the promise to consumers of another process, as the task resumes at its commit."""
         self._told = told
 
     @contextmanager
@@ -302,7 +302,8 @@ class Emitter:
         return not self.blocked
 
     def give_way(self) -> None:
-        """Hand over what was placed so far in a turn that takes long; it goes on when others had theirs."""
+        """Hand over the tuples placed so far in a turn that takes long; it continues when others had
+        theirs."""
         if self.flush():
             self.publish(self.last_placed)
 
@@ -317,8 +318,8 @@ class Emitter:
     def tell_last_ts(self, last_us: int) -> None:
         """Tell the consumers how far event time came, before anything that no longer says it.
 
-        Windows that the end of the input closes stand at their ends, which may lie further on, and so do
-        their outputs: event time has come there.
+        Windows that the end of the input closes lie at their ends, which may lie further on, and so do their
+        outputs: event time has come there.
 
         Args:
             last_us: how far it came in the input, in microseconds.

@@ -1,7 +1,7 @@
 """The outputs of a bolt for one tuple in several key groups, which several tasks may share.
 
 All tasks that own one of the groups have outputs below the same tuple. So these are marked by their group,
-and numbered within it: then they stand at the same places however many tasks there are.
+and numbered within it: then their positions are the same however many tasks there are.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from viper.position import Level
 
 
 class GroupOutputs:
-    """Has outputs stand among those of one key group.
+    """Places outputs among those of one key group.
 
     Args:
         emitter: places what was emitted before.

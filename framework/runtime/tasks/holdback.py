@@ -37,7 +37,7 @@ class Holdback:
         """
         Args:
             lateness: how far out of order tuples may be.
-            times: tells their time.
+            times: returns their times.
             most_tracked: tracked tuples that are held at most. When as many are, the earliest is let go
                 before its time: the spout would wait for acks of tuples that nobody has received.
             tagged: whether the spout has several streams.
@@ -133,7 +133,10 @@ class Holdback:
         return self._order.save(), self.tracked, self.late, self._mutable
 
     def restore(self, noted: Any) -> None:
-        """Go on from what was noted. The spout says once more whether it has ended."""
+        """Go on from what was noted.
+
+        The spout says again whether it has ended.
+        """
         order, self.tracked, self.late, self._mutable = noted
         self._order.restore(order)
 

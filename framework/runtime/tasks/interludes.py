@@ -25,7 +25,7 @@ MOST_AT_ONCE: Final = 256
 
 
 class Interludes:
-    """The calls of a bolt's component that belong to no input; their outputs stand beside all input."""
+    """The calls of a bolt's component that belong to no input; their outputs lie beside all input."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Interludes:
         return self.number
 
     def restore(self, saved: int) -> None:
-        """Before the first tick: go on behind that with this number."""
+        """Continue after the ticks of another run, with this number; called before the first tick."""
         self.number = saved
 
     def begin(self) -> None:
@@ -76,7 +76,7 @@ class Interludes:
             self._begin()
 
     def restart(self) -> None:
-        """Make the component anew; everything that the old one had not answered fails.
+        """Make the component again; everything that the old one had not answered fails.
 
         Raises:
             ComponentError: its constructor, or `initialize`, raised.
@@ -127,7 +127,7 @@ class Interludes:
     def fire_due(
         self, level: ComponentLevel, due: Due, at: Position, most: int | None = MOST_AT_ONCE
     ) -> None:
-        """Let a component put out what is due of one key group; that stands at a position.
+        """Let a component put out the work of one key group that is due, at a position.
 
         Of more windows than `most` the others stay due at the same position, where outputs are numbered on.
         """

@@ -90,8 +90,8 @@ class Membership:
     def _as_who_runs_alone(self) -> int | None:
         """The number of the task's log, if a function of the task's could run alone now.
 
-        All others wait for that function, and among them may be what a successor is given behind it: so it is
-        asked anew each time.
+        All others wait for that function, and a successor may get some of them after it: so it is called
+        again each time.
         """
         return self._state.number if self.recorder.may_run_alone else None
 
@@ -99,8 +99,8 @@ class Membership:
         """Call the function whose turn it is.
 
         Raises:
-            ComponentError: it raised. There is no going on, whatever ``viper.on.error`` says: the tuple that
-                it is of may be far from being called back.
+            ComponentError: it raised. The run cannot continue, whatever ``viper.on.error`` says: the tuple of
+                the error may be far from being called back.
         """
         try:
             self.recorder.run_alone()

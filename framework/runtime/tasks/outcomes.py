@@ -1,4 +1,4 @@
-"""The outcomes of the tuples that a spout emits with an id, and the calls that tell it."""
+"""The outcomes of the tuples that a spout emits with an id, and the calls that report them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.spout_assigner import SpoutAssigner
 
 MOST_OUTCOMES = 1024
-"""Outcomes of tracked tuples that a spout is told of in one turn."""
+"""Outcomes of tracked tuples that a spout hears of in one turn."""
 
 
 class Outcomes:
@@ -85,7 +85,7 @@ class Outcomes:
         """Tell the spout what has become of its tuples.
 
         Returns:
-            Of how many it was told, and whether any of them has failed, which it may repeat.
+            Their number, and whether any of them has failed, which it may repeat.
 
         Raises:
             ComponentError: its `ack` or `fail` raised, and the run ends with it.
@@ -126,7 +126,7 @@ class Outcomes:
             self._withheld.cut(number)
 
     def _withhold(self, pending: Pending, withheld: WithheldAcks) -> None:
-        """Find out what has been processed; the spout is told later what has failed."""
+        """Find out which tuples have been processed; the spout hears later which have failed."""
         pending.look(time.monotonic())
         failed = []
         while (outcome := pending.next_outcome()) is not None:

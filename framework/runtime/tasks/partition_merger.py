@@ -82,7 +82,7 @@ class PartitionMerger:
         self._follow([feed for feed in self._feeds if not feed.ended])
 
     def reopen_behind(self, offsets: Mapping[int, Place]) -> None:
-        """The spout is made anew: `open` goes on behind these offsets."""
+        """Prepare for a spout that is made again: `open` resumes after these offsets."""
         self._saturated = self.saturated
         self._late_of_ended = self._ended_late()
         self._offsets.update(offsets)
@@ -201,7 +201,7 @@ class PartitionMerger:
         return self._merged(self._open_feeds, self._merge, limit, until_us)
 
     def _take_before(self, limit: int, until_us: int) -> Emission | None:
-        """Rows that are earlier than all that partitions without rows have promised to go on with."""
+        """Rows that are earlier than all that partitions without rows have promised."""
         feeds = self._open_feeds
         ready = [feed for feed in feeds if feed.partition.waiting]
         behind = min((feed.floor for feed in feeds if not feed.partition.waiting), default=LEAST)
@@ -224,7 +224,7 @@ class PartitionMerger:
 
 
 def _where(spout: PartitionedSpout, partition: int) -> Callable[[int], str]:
-    """Says where a row stands in a partition's source."""
+    """Says where a row is in a partition's source."""
     return lambda index: spout.place_of(partition, index)
 
 

@@ -94,7 +94,7 @@ class PartitionedTask(SourceTask):
         return is_paced and not self.is_finished
 
     def pass_time(self) -> None:
-        """Let the time of a paced replay go on while no row is due."""
+        """Let the time of a paced replay pass while no row is due."""
         if self.passes_time:
             self._publish(time.monotonic())
 
@@ -149,13 +149,13 @@ class PartitionedTask(SourceTask):
             )
 
     def _made_pacer(self, pace: Pace) -> Pacer:
-        """Time passes from where the rows go on, and not once more through what was brought before."""
+        """Return a pacer whose time starts at the first new row, not at rows that were brought before."""
         reached = self._merger.latest_offset_us
         origin_us = max(pace.origin_us, self._floor.ts, *([] if reached is None else [reached]))
         return Pacer(replace(pace, origin_us=origin_us))
 
     def _restart(self) -> None:
-        """Make the spout anew; it goes on behind what the old one has brought."""
+        """Make the spout again; it resumes after the rows that the old one has brought."""
         self._note_offsets()
         self._close_partitions()
         self._merger.reopen_behind(self.context.counters.places)
@@ -176,7 +176,7 @@ class PartitionedTask(SourceTask):
         self.slot.call("activate", self.slot.host.component.activate)
 
     def deactivate(self) -> None:
-        """Tell the spout that no more rows will be asked for; the time of a paced replay stands still."""
+        """Inform the spout that no more rows will be asked for; the time of a paced replay stands still."""
         super().deactivate()
         if self._pacer is not None:
             self._pacer.stop(time.monotonic())
@@ -255,8 +255,7 @@ class PartitionedTask(SourceTask):
         return count
 
     def _pass(self) -> None:
-        """If all before the cut has been brought, say where that is left off, and go on, unless the run ends
-        there.
+        """If all before the cut has been brought, report the offset, and continue, unless the run ends there.
 
         A task that commits has committed all of it by then, and nothing else.
         """

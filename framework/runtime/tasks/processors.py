@@ -32,7 +32,7 @@ class Processor(Protocol):
 
     @property
     def last_begun(self) -> int:
-        """A number that is another one for each tuple; another thread sees by it that the task goes on."""
+        """A number that changes with each tuple; another thread sees by it that the task makes progress."""
 
     @property
     def may_need_component(self) -> bool:
@@ -42,8 +42,8 @@ class Processor(Protocol):
         """Tuples at these positions come next, in one or several calls of `process`."""
 
     def process(self, pieces: list[Piece]) -> Iterable[None]:
-        """Process tuples; what is returned yields whenever the rest has to wait: for room, or for a component
-        that is made anew.
+        """Process tuples; the result yields whenever the rest has to wait: for room, or for a component that
+        is made again.
 
         Raises:
             ComponentError: the component raised, and the run ends with it.
@@ -60,7 +60,7 @@ class TupleProcessor:
         Args:
             slot: holds the component.
             inbox: makes tuples of rows, and stops where the output is full.
-            acker: is told which tuple is in process; None where nothing is tracked.
+            acker: hears which tuple is in process; None where nothing is tracked.
             counters: the task's.
         """
         self.left_open = 0
@@ -78,7 +78,7 @@ class TupleProcessor:
 
     @property
     def last_begun(self) -> int:
-        """A number that is another one for each tuple; another thread sees by it that the task goes on."""
+        """A number that changes with each tuple; another thread sees by it that the task makes progress."""
         return self._inbox.last_id
 
     @property
@@ -87,7 +87,7 @@ class TupleProcessor:
         return self._inbox.handed < self._loaded
 
     def begin(self, positions: Positions) -> None:
-        """The component is not told where its tuples stand; its state may ask for their times."""
+        """Keep the positions: the component does not hear them, but its state may ask for times of tuples."""
         self._positions = positions
         self._first = 0
 
@@ -139,7 +139,7 @@ class TupleProcessor:
         return True
 
     def _callback(self) -> Callable[[Any], object]:
-        """The function that takes a tuple; another one when the component was made anew."""
+        """The function that takes a tuple; another one after the component was made again."""
         return self._slot.process
 
     def _raised(self, error: BaseException, tup: Any) -> None:
@@ -163,7 +163,7 @@ class SinkProcessor:
         slot: holds the sink.
         acker: answers for the rows; None where nothing is tracked.
         counters: the task's.
-        commits: tells a transactional sink when to apply what it has taken; None where it is no such sink.
+        commits: says when a transactional sink applies its rows; None for other components.
     """
 
     def __init__(
@@ -184,7 +184,7 @@ class SinkProcessor:
     may_need_component = True
 
     def begin(self, positions: Positions) -> None:
-        """The component is not told where its rows stand."""
+        """Ignore the positions, as the component does not hear them."""
 
     def process(self, pieces: list[Piece]) -> Iterable[None]:
         """Process tuples."""

@@ -81,7 +81,7 @@ class Puller(ABC):
         return now_s >= self._lingered_at_s or (not self._slice_end_s and since_s > WAITED_S)
 
     def end_slice(self, now_s: float) -> None:
-        """Ask for no more in this slice, at a monotonic time in seconds; the call may go on emitting."""
+        """Ask for no more in this slice, at a monotonic time in seconds; the call may continue to emit."""
         self._slice_end_s, self._emitted_at_s = 0.0, now_s
         self._lingered_at_s = now_s + min(self._linger_s, UNASKED_LINGER_S)
 
@@ -92,7 +92,7 @@ class Puller(ABC):
 
     @property
     def emitted_by_call(self) -> int:
-        """Tuples sent off of what the call has emitted that is going on."""
+        """Tuples of the present call that have been sent off."""
         return self._context.counters.emitted - self._emitted_before_call
 
     @abstractmethod

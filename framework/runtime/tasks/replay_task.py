@@ -1,4 +1,4 @@
-"""The task that stands in for a spout's: it brings recorded tuples at their recorded positions."""
+"""The task in place of a spout's: it brings recorded tuples at their recorded positions."""
 
 from __future__ import annotations
 

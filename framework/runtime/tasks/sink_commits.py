@@ -46,23 +46,23 @@ class SinkCommits(AgendaClient):
         self._due: Callable[[TransactionalSink], None] | None = None
         """The action of the sink at the next commit of its task."""
         self._start_id: int | None = None
-        """The checkpoint that the run goes on from; None if it begins anew."""
+        """The checkpoint that the run resumes from; None if it resumes none."""
         self._context = context
         self._slot = slot
         self._restart = restart
         self._rows = rows
         self._seconds = seconds
         self._sink: TransactionalSink | None = None
-        """The component that was told where the run begins; another one was made anew since."""
+        """The sink that was informed where the run begins; a component made since is another one."""
         self._due_at_s = NEVER_S
         self._has_finished = False
 
     def take_over(self) -> None:
-        """Go on, once `begin` is called, in the place of a task whose process has died."""
+        """Continue, once `begin` is called, in the place of a task whose process has died."""
         self._is_successor = True
 
     def begin(self) -> None:
-        """The sink has been initialized: tell it where the run begins."""
+        """Inform the sink, which has been initialized, where the run begins."""
         first, self._sink = self._sink is None, self._found()
         sink = self._sink
         if first and not self._is_successor:
@@ -72,7 +72,7 @@ class SinkCommits(AgendaClient):
         self._note(time.monotonic())
 
     def consuming(self) -> None:
-        """Rows come next: one that was made anew is told first that the run goes on."""
+        """Prepare for rows: a sink that was made again hears first that the run continues."""
         if self._slot.host.component is not self._sink:
             self.begin()
 
@@ -192,10 +192,10 @@ class CheckpointCommits(SinkCommits):
     Args:
         context: the task's.
         slot: holds the sink.
-        restart: makes the component anew, if it has raised.
-        start_id: the checkpoint that the run goes on from; None if it begins anew.
+        restart: makes the component again, if it has raised.
+        start_id: the checkpoint that the run resumes from; None if it resumes none.
         record: says which checkpoint exists.
-        may_end: whether the end of the input is not only that of a run that another one goes on with.
+        may_end: whether the end of the input is not only that of a run that another one resumes.
     """
 
     def __init__(
@@ -226,7 +226,7 @@ class CheckpointCommits(SinkCommits):
             yield Entry(None, lambda _at: self.complete(number))
 
     def take_until(self, frontier: Frontier) -> Iterator[Entry]:
-        """Applies everything when all input has come, and no other run goes on."""
+        """Applies everything when all input has come, and no other run resumes."""
         if frontier.is_over and not self._has_finished and self._may_end():
             yield from super().take_until(frontier)
 

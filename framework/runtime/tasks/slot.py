@@ -1,4 +1,4 @@
-"""The component of a task: initialized, called, made anew after an error, closed."""
+"""The component of a task: initialized, called, made again after an error, closed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class ComponentSlot:
-    """Holds the component that does a task's work, one after the other if it raises and is made anew."""
+    """Holds the component that does a task's work; if it raises, it is replaced by a new one."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class ComponentSlot:
         """The states of a stateful bolt."""
         self.presence = presence
         self.restart_at_s: float | None = None
-        """Monotonic time in seconds at which the component is made anew; None where that is not due."""
+        """Monotonic time in seconds at which the component is made again; None where that is not due."""
         self.process: Callable[[Any], Any]
         """Gives a bolt's component a tuple."""
         self._context = context
@@ -108,7 +108,7 @@ class ComponentSlot:
             self.raised(during, error)
 
     def raised(self, during: str, error: BaseException, tup: object = None) -> None:
-        """Deal with what the component has raised: it goes on, or is to be made anew.
+        """Deal with an error of the component: it continues, or is to be made again.
 
         Raises:
             ComponentError: the run ends with it.
@@ -158,7 +158,7 @@ class ComponentSlot:
     def kept(self, lease: Lease) -> NoReturn:
         """End the run, as something keeps columns of which the component has declared that it keeps none.
 
-        To go on is not possible, whatever ``viper.on.error`` says: their memory belongs to others.
+        The run cannot continue, whatever ``viper.on.error`` says: their memory belongs to others.
 
         Args:
             lease: what lends the columns.
@@ -291,7 +291,7 @@ class ComponentSlot:
         return OnError.STOP if choice is OnError.SKIP and isinstance(error, SystemExit) else choice
 
     def remake(self) -> None:
-        """Make the component anew; it is to be begun then.
+        """Make the component again; it is to be begun then.
 
         Raises:
             ComponentError: its constructor raised.

@@ -70,7 +70,7 @@ class SourceTask(Task):
         return False
 
     def pass_time(self) -> None:
-        """Let the time of a live source go on while it has nothing to bring."""
+        """Let the time of a live source pass while it has nothing to bring."""
 
     def _wants_turn(self, now_s: float) -> bool:
         if self.state is TaskState.ENDING:

@@ -124,7 +124,8 @@ class SpoutAssigner:
         return self._holdback is not None
 
     def skip(self) -> None:
-        """Leave a place out: what others have placed at the frontier stands before what comes here next."""
+        """Leave a place out: tuples that others have placed at the frontier lie before those that come
+        here next."""
         self._clock.skip()
 
     def bring_only_repeats(self) -> None:
@@ -274,5 +275,5 @@ class SpoutAssigner:
         self._replays.acked(tup_id)
 
     def failed(self, tup_id: Any) -> None:
-        """The tuple with that id has failed, and may be emitted once more."""
+        """Note that the tuple with that id has failed, and may be emitted again."""
         self._replays.failed(tup_id)

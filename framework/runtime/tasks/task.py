@@ -37,7 +37,7 @@ class Scheduler(Protocol):
         """Run what can run until the output of the waiting task has gone.
 
         Raises:
-            TaskStopped: the run is to stop, or has failed, and the callback is not to go on.
+            TaskStopped: the run is to stop, or has failed, and the callback must not continue.
         """
 
     def wake(self) -> None:
@@ -147,7 +147,7 @@ class Task(ABC):
         self.emitter.connect(neighbours)
 
     def resume(self, floor: Position, *, has_run: bool = True) -> None:
-        """Before the start: go on where the task had come to whose process died.
+        """Resume at the last commit of the task whose process died; called before the start.
 
         Args:
             floor: nothing may be emitted below this, but for what is repeated since the last commit.
@@ -183,11 +183,11 @@ class Task(ABC):
         """The run has come to its end, and whatever came of it lasts.
 
         Raises:
-            ComponentError: the component raised when it was told of something.
+            ComponentError: the component raised when it was informed of something.
         """
 
     def restore(self, saved: Mapping[str, Any]) -> None:
-        """Before the start: go on where the task of another run had come to, by what that has saved."""
+        """Resume from the data that the task of another run has saved; called before the start."""
         self.context.checkpoints.restore(saved)
         self.emitter.output.restore_routing(saved["routing"])
 
@@ -266,7 +266,7 @@ class Task(ABC):
 
     @property
     def _brings_nothing_more(self) -> bool:
-        """At its end: whether consumers that nothing waits for can be told that nothing will come."""
+        """True if consumers that nothing waits for can be informed at the end that nothing will come."""
         return True
 
     def _finish(self) -> bool:
@@ -296,13 +296,13 @@ class Task(ABC):
     # -- in the middle of a callback
 
     def spill(self) -> None:
-        """The buffer is full: let it flow before the callback goes on."""
+        """Empty the full buffer before the callback continues."""
         self.slot.presence.back(self._spill)
 
     def deliver_and_tell(self, append: Callable[[], None]) -> list[int]:
         """Append a row to the buffer, and place and route it; returns the ids of the tasks that receive it.
 
-        Nobody else may act for the task meanwhile, or the row is gone before it can be told who receives it.
+        Nobody else may act for the task meanwhile, or the row is gone before its receivers are known.
 
         Raises:
             EmitError: it cannot be placed or routed; or the task is doing that just now with other rows.
@@ -379,7 +379,7 @@ class Task(ABC):
 
     @property
     def last_begun(self) -> int:
-        """A number that is another one for each tuple; another thread sees by it that the task goes on."""
+        """A number that changes with each tuple; another thread sees by it that the task makes progress."""
         return 0
 
     @property
@@ -414,7 +414,7 @@ class Progress(enum.IntEnum):
     OPEN = enum.auto()
     """There is more to come."""
     QUIET = enum.auto()
-    """Every source has brought all it has; only tuples that fail may come once more, or through a cycle."""
+    """Every source has brought all it has; only tuples that fail may come again, or through a cycle."""
     DRAINED = enum.auto()
     """All has been processed, but for what may come back through a cycle."""
     OVER = enum.auto()

@@ -72,7 +72,7 @@ class TransactionProcessor:
 
     Args:
         gathering: has the component say what it wants.
-        callbacks: tells it what has come of that.
+        callbacks: hand it the results.
         membership: of the group that evaluates it.
     """
 
@@ -91,7 +91,7 @@ class TransactionProcessor:
 
     @property
     def last_begun(self) -> int:
-        """A number that is another one for each tuple; another thread sees by it that the task goes on."""
+        """A number that changes with each tuple; another thread sees by it that the task makes progress."""
         return self._callbacks.last_begun
 
     @property

@@ -34,7 +34,7 @@ class DeathWatch:
         pid: the process.
         files: what it had open before it made its components, as of `open_files`.
         tell: called once in that thread, with the exit code as soon as a successor may take over. If the end
-            had to be waited for, it is called with None when the process has ended. Its pipes do not tell the
+            had to be waited for, it is called with None when the process has ended. Its pipes do not show the
             latter if another process has inherited them.
     """
 

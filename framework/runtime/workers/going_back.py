@@ -2,7 +2,7 @@
 
 Values with ``durable="checkpoint"`` live in their process, and are gone with it. Unless the run recovers
 exactly, so are tuples in flight: a run that is to be resumed gives up none of them. So all tasks go back to
-where everything is known, within the same run: all is made anew, as for a run that goes on from that
+where everything is known, within the same run: all is made again, as for a run that resumes from that
 checkpoint.
 """
 

@@ -116,7 +116,7 @@ class WorkerHandle:
         return WorkerReport(counters=self.counters, results={}, executors=self.executors, drained=False)
 
     def note_anew(self, task: int, at_least: int) -> int:
-        """Note that a spout's task begins anew in the next process; to be called once this one is gone.
+        """Note that a spout's task begins again in the next process; to be called once this one is gone.
 
         Returns:
             How many tuples it had emitted since it had begun; 0 if these are tracked.
@@ -162,14 +162,14 @@ class WorkerHandle:
                 self.connection.send(message)
 
     def give_up(self) -> None:
-        """Kill it, as it does not end; its closed pipe then tells that it is gone."""
+        """Kill it, as it does not end; its closed pipe then shows that it is gone."""
         self.given_up = True
         self.process.kill()
 
     # -- its end
 
     def watch(self, files: frozenset[str], tell: Callable[[int | None], None]) -> None:
-        """Have a thread tell of its death as soon as it runs no more; arguments as of `DeathWatch`."""
+        """Have a thread report its death as soon as it runs no more; arguments as of `DeathWatch`."""
         if self._life is not None and self.process.pid is not None:
             self._watch = DeathWatch(self._life, self.process.pid, files, tell)
 

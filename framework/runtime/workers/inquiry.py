@@ -11,7 +11,7 @@ from framework.runtime.workers.handle import WorkerHandle
 from framework.runtime.workers.messages import TellStacks
 
 PATIENCE_S: Final = 3.0
-"""Seconds in which a process that runs Python at all has told it."""
+"""Seconds in which a process that runs Python at all has answered."""
 
 
 class StackInquiry:
@@ -27,7 +27,7 @@ class StackInquiry:
         self._complete = threading.Event()
         self._is_asked = False
         self._awaited: set[int] = set()
-        """The numbers of processes that have not told it yet."""
+        """The numbers of processes that have not answered yet."""
         self._told: list[TaskStack] = []
         self._others: list[TaskOutside] = []
 
@@ -35,7 +35,7 @@ class StackInquiry:
         """Return the stacks of all tasks; any thread but the leading one may call it.
 
         Args:
-            patience_s: seconds after which those that have told nothing are given up.
+            patience_s: seconds after which processes that have not answered are given up.
         """
         with self._one_at_a_time:
             self._complete.clear()
@@ -61,7 +61,7 @@ class StackInquiry:
         self._look()
 
     def hear(self, process: int, stacks: Stacks) -> None:
-        """A process has told it."""
+        """Note the answer of a process."""
         if process in self._awaited:
             self._told.extend(stacks.tasks)
             self._others.extend(stacks.others)

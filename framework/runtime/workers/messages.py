@@ -121,7 +121,7 @@ class Logged:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The worker cannot go on; it still closes its components when it is asked to."""
+    """The worker cannot continue; it still closes its components when it is asked to."""
 
     error: ViperError
     traceback: str

@@ -65,7 +65,7 @@ def reclaim(
 
 
 def _rewound(plan: Plan, network: Network, recovery: RecoveryMemory, dead: frozenset[int]) -> Loss:
-    """Have tasks go on from their last commits: nothing is lost but what a sink keeps in memory."""
+    """Have tasks resume from their last commits: nothing is lost but rows that a sink keeps in memory."""
     for (sources, _), gate in network.gates():
         for index, task in enumerate(sources):
             if task in dead:
@@ -76,7 +76,7 @@ def _rewound(plan: Plan, network: Network, recovery: RecoveryMemory, dead: froze
 
 
 def _repaired(plan: Plan, network: Network, dead: frozenset[int]) -> Loss:
-    """Have tasks go on behind what was in process."""
+    """Have tasks continue after the tuples that were in process."""
     state = _state_lost(plan, network, dead)
     tuples = sum(_reclaimed(gate, way, dead) for way, gate in network.gates())
     for task in dead:

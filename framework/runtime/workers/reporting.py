@@ -49,7 +49,7 @@ def executor_statistics(
 def _waited(executor: Executor, now: float, others_s: float) -> list[float]:
     """For how many seconds each task of an executor has waited; a program's, nobody knows.
 
-    A bolt that is a program is taken to compute, and a spout to wait: nothing tells what the program does.
+    A bolt that is a program is taken to compute, and a spout to wait: nothing shows what the program does.
     """
     waited = executor.busy.waited(now, others_s)
     known = [task.is_source or task.slot.host.computes_here for task in executor.tasks]

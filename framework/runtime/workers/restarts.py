@@ -249,7 +249,7 @@ class RestartPolicy:
         )
 
     def _noted_anew(self, index: int, worker: WorkerHandle) -> int:
-        """Note which spouts begin anew; returns how many tuples of theirs may come once more."""
+        """Note which spouts begin again; return how many of their tuples may come again."""
         spouts = [
             task
             for task in map(self._task_of, self._tasks_of(index))

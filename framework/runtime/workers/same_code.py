@@ -1,6 +1,6 @@
 """Compares the code that a worker process has found by its name with the code that is meant.
 
-A process imports it anew. A module may have been edited since this process has imported it, and a script may
+A process imports it again. A module may have been edited since this process has imported it, and a script may
 define under `if __name__ == "__main__"` what a process that loads it defines otherwise.
 """
 
@@ -101,7 +101,7 @@ def _parts(definition: ObjectDef) -> Sequence[Any]:
 
 
 def _meant(part: Any, is_by_value: bool) -> Code | None:
-    """The compared parts of a class, a function or the path of one, if each process imports it anew."""
+    """The compared parts of a class, a function or the path of one, if each process imports it again."""
     if isinstance(part, str) and part.rpartition(".")[0] not in sys.modules:
         return None
     found = _resolved(part)

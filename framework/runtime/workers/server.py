@@ -57,7 +57,7 @@ runs. It holds the names of folders, each behind a zero byte."""
 
 
 def note_for_server(folder: Path | None) -> None:
-    """Tell the server whose sockets it is to remove, should this process be killed before it can.
+    """Note for the server whose sockets it is to remove, should this process be killed before it can.
 
     Args:
         folder: has a socket, too; None where there is none.
@@ -68,7 +68,7 @@ def note_for_server(folder: Path | None) -> None:
 
 
 def noted_in(sockets: Path) -> Iterator[tuple[int, Sequence[Path]]]:
-    """The pids of processes that have told that, each with its folders.
+    """Yield the pids of processes that have left such notes, each with its folders.
 
     Args:
         sockets: the folder in which `multiprocessing` has the sockets of that process.

@@ -238,7 +238,7 @@ def _can_be_found(definition: ObjectDef) -> bool:
 def _main_module_is_found() -> bool:
     """True if another process can load the main module: it is a module or a script, and no notebook.
 
-    At a prompt behind a script, its classes may have been defined once more.
+    At a prompt behind a script, its classes may have been defined again.
     """
     main = sys.modules["__main__"]
     is_file = main.__spec__ is not None or Path(getattr(main, "__file__", None) or "").is_file()

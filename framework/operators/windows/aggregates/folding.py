@@ -103,7 +103,8 @@ class PaneFolding(Folding):
         return panes
 
     def _at(self, window: KeyWindow, time_us: int) -> int:
-        """The number of the pane of a time; for what stands behind all time the first one of its window."""
+        """The number of the pane of a time; for tuples after all time, that of the first pane of its
+        window."""
         return self._grid.pane_at(time_us if time_us < window.end else window.start)
 
     def _of(self, window: KeyWindow) -> PaneWindow:

@@ -1,4 +1,4 @@
-"""Values by where they stand in the order of the run: the first one, the last one, all of them."""
+"""Values by their position in the order of the run: the first one, the last one, all of them."""
 
 from __future__ import annotations
 

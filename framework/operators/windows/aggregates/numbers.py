@@ -1,7 +1,7 @@
 """Counts, sums, means and variances.
 
 Integers are exact, of any size, so a window that slides subtracts what leaves it. Floats are rounded with
-each addition, and subtraction would leave the errors behind: their parts are merged anew, in a fixed order.
+each addition, and subtraction would leave the errors behind: their parts are merged again, in a fixed order.
 
 None is no number: all but `Count` leave it out, as SQL leaves out NULL.
 """

@@ -39,7 +39,7 @@ class PaneWindow:
     Args:
         aggregate: what is computed of the values.
         count: how many panes a window has.
-        panes: what `panes` was of another one, which this one goes on from; a window is pickled as these.
+        panes: the `panes` of another one, which this one continues; a window is pickled as these.
         add: adds a value to an accumulator; by default that of the aggregate.
     """
 
@@ -65,7 +65,7 @@ class PaneWindow:
         """The folds that merge the panes, for each aggregate, once there are two panes."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """It is pickled as its panes alone, which it can be made anew of."""
+        """It is pickled as its panes alone, from which it can be made again."""
         return dict, (self.kept,)
 
     @property

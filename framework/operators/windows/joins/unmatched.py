@@ -73,7 +73,7 @@ class Unmatched:
         return None
 
     def rest(self) -> Iterator[Due]:
-        """As of `DueByGroup`: tuples that stand behind all that has a time."""
+        """As of `DueByGroup`: tuples that lie after all that has a time."""
         by_group = self._ending.get(BEHIND_TIME, {})
         for group in sorted(by_group):
             if self._waiting_among(by_group[group]):

@@ -1,4 +1,4 @@
-"""Checkpoints: the position of a run on disk, from which another run goes on."""
+"""Checkpoints: the position of a run on disk, from which another run resumes."""
 
 from framework.runtime.durability.checkpoints.folder import (
     Checkpoint,

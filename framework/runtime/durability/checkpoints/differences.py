@@ -1,8 +1,8 @@
-"""The differences between what a checkpoint was taken of and what goes on from it.
+"""The differences between the topology of a checkpoint and that which resumes from it.
 
 Whatever is remembered keeps its meaning only if the parameters are the same that made it: such a difference
-is refused. Code may have been corrected, so another digest of it is told, and the run goes on. Everything
-else that differs and may show in a row is told as well.
+is refused. Code may have been corrected, so a difference of digests is reported, and the run continues.
+Everything else that differs and may show in a row is reported as well.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def differences(before: Fingerprints, now: Fingerprints) -> Iterator[Difference]
 
     Args:
         before: of the run that has written the checkpoint.
-        now: of the run that is to go on from it.
+        now: of the run that is to resume from it.
     """
     if before["version"] != now["version"]:
         told = f"ViperStorm {before['version']} has written it, and this is {now['version']}"

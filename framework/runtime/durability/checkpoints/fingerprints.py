@@ -106,7 +106,7 @@ MAY_DIFFER: Final[Mapping[str, str]] = {
 """Arguments and attributes of the framework's bolts that are not compared, each with the reason."""
 
 _TOLD_AS_CODE: Final = ("exit_on_exception", "auto_anchor", "auto_ack", "auto_fail")
-"""Attributes that are told where they differ, as they may show in rows and are in no configuration."""
+"""Attributes whose differences are reported, as they may show in rows and are in no configuration."""
 _OF_JOINS: Final = ("left", "right", "on", "keys", "pairs_at")
 """Arguments and attributes that say how streams are joined."""
 _FUNCTIONS: Final = ("function", "functions", "make", "result")

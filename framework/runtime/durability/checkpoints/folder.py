@@ -29,7 +29,7 @@ FORMAT = "viperstorm-checkpoint"
 VERSION = 3
 """Of the layout of manifest and parts. A program reads the versions that it knows, and refuses others."""
 _READ = (2, VERSION)
-"""The versions that are read; the content of the second one does not tell what windows and others mean."""
+"""The versions that are read; the content of the second one lacks the meaning of windows and others."""
 MANIFEST = "manifest.json"
 _Content = TypeVar("_Content", bytes, memoryview)
 _NAME = re.compile(r"checkpoint-(\d{6,})")

@@ -1,4 +1,4 @@
-"""Makes a plan that goes on where a checkpoint was taken, or says why it cannot."""
+"""Makes a plan that resumes where a checkpoint was taken, or says why it cannot."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def going_on_from(
     spouts: Mapping[str, PartitionedSpout],
     fingerprints: Fingerprints,
 ) -> tuple[Plan, Sequence[str]]:
-    """Make a plan that goes on where a checkpoint was taken.
+    """Make a plan that resumes where a checkpoint was taken.
 
     Args:
         plan: of the same topology; its parallelism and its workers may be others.

@@ -41,7 +41,7 @@ class LastRun:
     """The place where it began: a checkpoint, by its name if it lies in the same folder, or a report; None
     for the beginning of its input."""
     ended: str | None = None
-    """The reason for which it came to its end, after which nothing goes on; None if it did not."""
+    """The reason for which it came to its end, after which no run resumes; None if it did not."""
     ended_at: str = ""
     """By the clock of that machine, as ISO 8601 with the offset from UTC."""
 
@@ -65,7 +65,7 @@ def reason_against_resuming(
 
     Args:
         checkpoints: the folder of its checkpoints.
-        start: another place to go on from.
+        start: another checkpoint to resume from.
         rename: new names by old ones.
         max_tuples: tuples after which it would end.
     """
@@ -122,7 +122,7 @@ def resumption(folder: Path, topology: str) -> Resumption:
 
 
 def check_goes_on(start: Path) -> None:
-    """Refuse to go on from the checkpoints of a run whose sinks were told that the input is over.
+    """Refuse to resume from the checkpoints of a run whose sinks know that the input is over.
 
     Args:
         start: a folder of checkpoints, or one of them.
@@ -141,7 +141,7 @@ def check_goes_on(start: Path) -> None:
 
 
 def _against_going_on(folder: Path, last: LastRun) -> str:
-    """The reason why nothing goes on from the checkpoints of a run, and what to do."""
+    """The reason why no run resumes from the checkpoints of a run, and what to do."""
     anew = "begin anew in another folder (--checkpoints), or in this one without --resume and --from"
     if last.ended == _INCOMPLETE:
         return (
@@ -157,7 +157,7 @@ def _against_going_on(folder: Path, last: LastRun) -> str:
 
 
 def left_there(folder: Path) -> str:
-    """The remains of runs in a folder of which none goes on, in words, and the command that goes on."""
+    """The remains of runs in a folder which are not resumed, in words, and the command that resumes them."""
     ids = CheckpointFolder(folder).ids
     try:
         last = _read(folder)
@@ -223,7 +223,7 @@ def _read(folder: Path) -> LastRun | None:
 
 
 def _write(folder: Path, last: LastRun) -> None:
-    """Write it anew, at once or not at all; it is on the disk when this returns."""
+    """Write the file as a whole or not at all; it is on the disk when this returns."""
     hidden = folder / f".{FILE}"
     with open(hidden, "w", encoding="utf-8") as file:
         json.dump(asdict(last), file)

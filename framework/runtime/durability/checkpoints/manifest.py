@@ -96,7 +96,7 @@ def manifest_of(
     Args:
         plan: what was run.
         settings: the configuration it was planned with.
-        alike: the run's place among those that go on with one another.
+        alike: the run's place in the chain of runs that resume one another.
         sources: by spout the name of its data.
         times_us: by spout the event time that it has come to.
         saved: by id of each task the data that it has saved.

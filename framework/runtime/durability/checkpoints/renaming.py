@@ -1,4 +1,4 @@
-"""Components and states that have other names than in the checkpoint that a run goes on from."""
+"""Components and states that have other names than in the checkpoint that a run resumes from."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def renamed(checkpoint: Checkpoint, names: Mapping[str, str], plan: Plan) -> Che
     Args:
         checkpoint: of another run.
         names: new names by old ones: of components their ids, of states ``component.state``.
-        plan: of the run that is to go on from it.
+        plan: of the run that is to resume from it.
 
     Raises:
         CheckpointError: a name is unknown, or the new names would be those of two things, or an old one is

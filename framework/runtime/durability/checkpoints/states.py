@@ -98,7 +98,7 @@ def groups_of(checkpoint: Checkpoint, saved: SavedState) -> Iterator[tuple[int, 
 
 
 def states_in(told: Iterable[Any]) -> list[SavedState]:
-    """The states that a manifest tells of."""
+    """The states that a manifest lists."""
     return [SavedState(**state) for state in told]
 
 

@@ -1,4 +1,4 @@
-"""Transactional sinks in a checkpoint: where they wrote, and under which names they go on."""
+"""Transactional sinks in a checkpoint: their targets, and the names under which they continue."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def check_targets(
 
     Args:
         checkpoint: of another run, with the new names of components.
-        sinks: those of the run that is to go on, by id, not initialized.
+        sinks: those of the run that resumes, by id, not initialized.
         contexts: of the first task of each.
 
     Raises:
@@ -74,8 +74,8 @@ def with_former_names(plan: Plan, checkpoint: Checkpoint, names: Mapping[str, st
     One that the checkpoint does not have was added since: it had no tasks.
 
     Args:
-        plan: of the run that is to go on.
-        checkpoint: that it goes on from, with the new names of components.
+        plan: of the run that resumes.
+        checkpoint: the checkpoint that it resumes from, with the new names of components.
         names: new ids of components by old ones.
     """
     manifest = Manifest.read(checkpoint.content)
@@ -90,7 +90,7 @@ def with_former_names(plan: Plan, checkpoint: Checkpoint, names: Mapping[str, st
 
 
 def with_run(plan: Plan, alike: Alike) -> Plan:
-    """A plan whose transactional sinks know which runs go on with one another.
+    """Return a plan whose transactional sinks know the chain of runs that they belong to.
 
     Args:
         plan: of one of these runs.

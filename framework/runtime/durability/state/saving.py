@@ -59,7 +59,7 @@ def load_states(memory: StateMemory | None, checkpoint: Checkpoint | None) -> No
 
     Args:
         memory: of a plan that fits the checkpoint; None where nothing is remembered.
-        checkpoint: of another run; None where none is gone on with.
+        checkpoint: of another run; None for a run that resumes none.
 
     Raises:
         CheckpointError: a part is damaged, or has another form, or there is no room for all of it.

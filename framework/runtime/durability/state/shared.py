@@ -305,7 +305,7 @@ def _chosen_evaluation(
     Args:
         planned: what the run's transactions are evaluated by.
         group: their tables.
-        regions: where each process tells what it has chosen.
+        regions: the memory in which each process reports its choice.
     """
     assert planned is not None, "there are tables"
     found = [chosen(group.arena, group.layout.offset, region) for region in regions]

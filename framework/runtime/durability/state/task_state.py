@@ -118,7 +118,7 @@ class TaskState:
         """For as long as the block runs, ask for another time, as no tuple is in process; for tests.
 
         Args:
-            now: tells it, in microseconds; a time before the latest counts as that.
+            now: returns it, in microseconds; a time before the latest counts as that.
             ttls: by the names of states the seconds for which their keys are remembered.
         """
         of_time = [(table, round(ttl * MICROS)) for name, ttl in ttls.items() for table in self.tables[name]]
@@ -135,7 +135,7 @@ class TaskState:
 
         Args:
             component: it has been constructed, and not initialized.
-            goes_on: whether it may go on after an exception.
+            goes_on: whether it may continue after an exception.
 
         Raises:
             StateError: it has an attribute of a state's name.
@@ -186,8 +186,8 @@ class TaskState:
     def own(self, groups: range) -> None:
         """Have other key groups from now on, as they were when the tasks that owned them committed last.
 
-        The component goes on with the handles that it has. The task has committed behind `hand_over`, and has
-        not changed anything since. No snapshot is being written; the next one has all keys.
+        The component continues with the handles that it has. The task has committed behind `hand_over`, and
+        has not changed anything since. No snapshot is being written; the next one has all keys.
 
         Args:
             groups: those that the task owns.

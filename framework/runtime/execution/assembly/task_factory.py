@@ -125,7 +125,7 @@ class TaskFactory:
         self._tasks = {task.id: task for task in plan.tasks}
 
     def tasks(self, ids: Sequence[int]) -> tuple[list[SourceTask], list[BoltTask]]:
-        """Make the tasks with these ids, and tell each which of the others to signal.
+        """Make the tasks with these ids, and give each the tasks that it has to signal.
 
         Returns:
             The tasks of spouts, and those of bolts.
@@ -449,7 +449,7 @@ def make_processor(
         inbox: makes tuples of rows.
         bulk: takes what a batch bolt emits.
         acker: answers for tuples; None where nothing is tracked.
-        commits: tells a transactional sink when to apply what it has taken; None for other components.
+        commits: says when a transactional sink applies its rows; None for other components.
     """
     host, counters = slot.host, context.counters
     if host.takes_rows:

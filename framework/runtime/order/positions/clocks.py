@@ -81,11 +81,12 @@ class Clock(ABC):
     def advance(self, time_us: int) -> None:  # noqa: B027
         """Nothing will be placed before this event time, in microseconds.
 
-        Other kinds of time go on by themselves.
+        Other kinds of time pass by themselves.
         """
 
     def skip(self) -> None:  # noqa: B027
-        """Leave a place out: what others have placed at the frontier stands before what comes here next."""
+        """Leave a place out: tuples that others have placed at the frontier lie before those that come
+        here next."""
 
 
 class LogicalClock(Clock):
@@ -189,7 +190,7 @@ class EventClock(Clock):
         """
         Args:
             level: where the partition marks the path.
-            times: tells the time of what is emitted.
+            times: returns the times of emitted rows.
         """
         super().__init__(level)
         self._times = times
@@ -290,15 +291,15 @@ def make_clock(mode: TimeMode, level: Level, times: EventTimes) -> Clock:
 class RepeatClock(IngestClock):
     """Time behind all that has a time of its own, for tuples that are repeated there.
 
-    It goes on with the monotonic clock, which all processes share: what one source repeats must not wait for
-    another, which may have nothing to repeat at all.
+    It passes with the monotonic clock, which all processes share: rows that one source repeats must not wait
+    for another, which may have nothing to repeat at all.
     """
 
     def __init__(self, before: Clock, floor: Position) -> None:
         """
         Args:
             before: the clock that the partition had until now.
-            floor: nothing is placed below this, and time goes on from there.
+            floor: nothing is placed before this, and time continues from there.
         """
         super().__init__(before.level)
         self.raised = before.raised

@@ -17,8 +17,8 @@ At depth d of the topology, the last ticks and batches of bolts are at the time 
 after the last ones of the bolts that feed them.
 """
 REPEATS = Position(LAST.ts + (1 << 20), 0, 0)
-"""The position from which on tuples are placed that have failed and are emitted once more, and tuples that
-still go round in cycles; it is after all last ticks."""
+"""The position from which on repeated tuples are placed, and tuples that still go round in cycles; it is
+after all last ticks."""
 
 
 class Lineage:
@@ -52,7 +52,7 @@ class Lineage:
         """The position of the last outputs ahead of processed inputs, and their number."""
         self._places_ahead = places_ahead
         self._least_ahead = LEAST
-        """None of them may come before this, where an output stands below its input."""
+        """None of them may come before this, where an output lies below its input."""
         self._distances = distances
         self._undone = array("Q")
         """The distances of outputs that are yet to be placed."""
@@ -132,7 +132,7 @@ class Lineage:
             del self._undone[:count]
 
     def number_anew(self) -> None:
-        """Number outputs below the last input from 0 on once more, as they are marked otherwise."""
+        """Number outputs below the last input from 0 again, as their level differs."""
         self._descent.go_below(self._descent.parent, 0)
 
     def advance(self, frontier: Position) -> None:

@@ -52,7 +52,7 @@ class PartitionFeed:
         place: the offset at which to continue; None to read from the beginning.
         forms: what the rows of each stream are like, by its name.
         lateness: how far out of order the rows may come; None where they come in order.
-        where: says for messages where a row stands in the source, by its index in the block that came last.
+        where: says for messages where a row is in the source, by its index in the block that came last.
     """
 
     def __init__(
@@ -120,8 +120,8 @@ class PartitionFeed:
     def late_since(self, begun: Place | None) -> int:
         """The number of late rows behind a place in the partition, of those that were brought so far.
 
-        A late row counts where it stands in what is brought, not where it was read, so that each counts once
-        wherever a process or a run goes on.
+        A late row counts at its place in the output, not where it was read, so that each counts once wherever
+        a process or a run resumes.
 
         Args:
             begun: the offset at which the run has begun to bring the partition; None for its beginning.

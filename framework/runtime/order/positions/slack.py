@@ -251,11 +251,11 @@ def _chosen(payload: Payload, indexes: array[int]) -> Payload:
 def out_of_order(
     row: object, where: str, time_us: int, latest_us: int, slack_us: int, shown: Callable[[int], str]
 ) -> OrderError:
-    """The error of a row that comes too late, which says where it stands and what to do.
+    """The error of a row that comes too late, which says where it is and what to do.
 
     Args:
         row: its values.
-        where: where it stands in its source.
+        where: its place in its source.
         time_us: its event time in microseconds.
         latest_us: the latest one before it.
         slack_us: by how much it may be earlier.

@@ -55,9 +55,9 @@ class Acker:
             forest: holds the trees.
             task: id of the task.
             table: the index of the task's own table in the forest, for joints.
-            inbox: tells which tuple is in process.
+            inbox: knows which tuple is in process.
             unanswered: knows the untracked tuples that a component which answers itself has not answered.
-            mistakes: is told of second answers, and of anchors that are not open.
+            mistakes: hears of second answers, and of anchors that are not open.
             answers: takes acks; None to have them take effect at once, as fails do in any case.
         """
         self._forest = forest

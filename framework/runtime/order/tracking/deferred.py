@@ -40,8 +40,8 @@ class Commits(Protocol):
 class CommittedAnswers:
     """Keeps answers until the task has committed what they were given for.
 
-    A slice that a killed process had not committed is done once more, and so are its answers. If they had
-    left at once, a tree would count the same tuple as done twice, and end while others are in process.
+    A slice that a killed process had not committed is repeated, and so are its answers. If they had left at
+    once, a tree would count the same tuple as done twice, and end while others are in process.
 
     Args:
         forest: takes them then.

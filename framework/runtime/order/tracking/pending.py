@@ -1,4 +1,4 @@
-"""The tracked tuples of one spout's task, from their emit until the spout is told their outcome."""
+"""The tracked tuples of one spout's task, from their emit until the spout hears their outcome."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NO_ROOM = Reason(Cause.NO_ROOM)
 
 
 class Pending:
-    """Tracked tuples by their trees, and the outcomes that the spout has not been told yet.
+    """Tracked tuples by their trees, and the outcomes that the spout has not heard yet.
 
     Each tree is checked once per message timeout. A tree is stalled if all its remaining tuples are held by
     bolts that have neither acked nor failed them. A tree that is found stalled twice in a row has timed out;
@@ -127,7 +127,7 @@ class Pending:
     # -- outcomes
 
     def has_news(self, now_s: float) -> bool:
-        """True if there may be an outcome to tell the spout."""
+        """True if there may be an outcome to report to the spout."""
         return bool(self._outcomes) or (
             bool(self._ids)
             and (
@@ -158,7 +158,7 @@ class Pending:
             self._fail(self._trees.expire(), _TIMED_OUT)
 
     def next_outcome(self) -> Outcome | None:
-        """Take the first outcome that the spout has not been told; None if there is none."""
+        """Take the first outcome that the spout has not heard; None if there is none."""
         return self._outcomes.popleft() if self._outcomes else None
 
     def put_back(self, outcomes: Sequence[Outcome]) -> None:

@@ -28,7 +28,7 @@ class Kind(enum.StrEnum):
 
 
 class HostFactory(Protocol):
-    """Makes a component with its host, anew for each task."""
+    """Makes a component with its host, a new one for each task."""
 
     def __call__(self, component: ComponentSpec, folders: Sequence[str]) -> Host:
         """Construct a component and its host.

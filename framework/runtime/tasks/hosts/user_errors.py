@@ -18,7 +18,7 @@ class OnError(enum.StrEnum):
     RESTART = "restart"
     """The component is constructed and initialized again, as on Storm; its state is lost."""
     SKIP = "skip"
-    """The component goes on with the next tuple."""
+    """The component continues with the next tuple."""
 
 
 TRIES = 10
