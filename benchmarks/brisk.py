@@ -132,7 +132,7 @@ class CarsInColumns(Held, road_batches.Generated):  # type: ignore[misc]
 
 
 class Counted(BatchBolt):
-    """Counts what is told in columns, as bolts have made them: rows of Python would be most of the work."""
+    """Counts the reports in columns, as bolts have made them: rows of Python would be most of the work."""
 
     outputs = [Stream(schema={"count": "int64 not null"})]
     config = {"viper.stateless": True}
@@ -164,7 +164,7 @@ class Application(NamedTuple):
     spouts: tuple[str, str]
     """Tuple by tuple and in columns, names of this module."""
     lines: int
-    """Of a run; of Linear Road the seconds, behind those in which traffic begins."""
+    """Of a run; of Linear Road the seconds, after those in which traffic begins."""
     sinks: tuple[str, ...]
     paper: float | None = None
     """Thousands of events at sinks, a second and core; None for what the paper does not have."""
@@ -244,7 +244,7 @@ def apart(name: str, form: str, share: float) -> Mapping[str, Any]:
 
 
 def measured(args: argparse.Namespace) -> Iterator[Mapping[str, Any]]:
-    """The rates of each application in each form; ends the program if runs differ in what they tell."""
+    """The rates of each application in each form; ends the program if runs differ in their reports."""
     found = in_turn(args.only, args.form, args.rounds, lambda name, form: apart(name, form, args.share))
     for name in args.only:
         outcomes = {(run["lines"], run["events"]) for form in args.form for run in found[name, form]}

@@ -1,4 +1,4 @@
-"""A bolt that holds tables of any size, behind a steady flow of rows, in a worker process to be killed."""
+"""A bolt that holds tables of any size, after a steady flow of rows, in a worker process to be killed."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ class Flow(SeekableSpout):
         return self._next
 
     def seek(self, offset: Any) -> None:
-        """Go on behind so many."""
+        """Resume after so many."""
         self._next = offset
 
 
 class Tally(BatchBolt):
-    """Counts keys; tells when it was made, initialized, and given its first rows."""
+    """Counts keys; reports when it was made, initialized, and given its first rows."""
 
     outputs = ["at", "count"]
     counts = ValueState("int64", default=0)

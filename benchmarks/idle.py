@@ -31,7 +31,7 @@ PLACES: dict[str, dict[str, Any]] = {
 }
 TIMES = ("logical", "ingest")
 SPARE_S = 60.0
-"""For how long it would go on if it were not stopped."""
+"""The time for which it would run if it were not stopped."""
 WIDTHS = (-11, -9, -7, -8, 9, -4)
 
 

@@ -44,7 +44,7 @@ class Segment:
 
 
 def answers(lines: Iterable[Line]) -> list[str]:
-    """All answers, in the order of the lines; those of a second's queries behind its reports."""
+    """All answers, in the order of the lines; those of a second's queries after its reports."""
     found: list[str] = []
     tell = found.append
     segments: dict[int, Segment] = {}
@@ -118,7 +118,7 @@ def _balances(queries: Iterable[Line], vehicles: Mapping[int, list[Any]]) -> lis
 
 
 def _told_of(number: int) -> Iterable[int]:
-    """The segments in which vehicles are told of an accident in one."""
+    """List the segments in which vehicles hear of an accident in one."""
     road, seg = divmod(number, SEGMENTS)
     near = range(seg, seg - 5, -1) if road % 2 == 0 else range(seg, seg + 5)
     return [road * SEGMENTS + each for each in near if 0 <= each < SEGMENTS]

@@ -52,7 +52,7 @@ while True:
 
 @contextlib.contextmanager
 def viewed(control: Path) -> Iterator[None]:
-    """For as long as the block runs, a page looks at the run."""
+    """Have a page poll the run for as long as the block runs."""
     view = WebView(Address(port=0))
     page = [sys.executable, "-c", PAGE, view.url]
     with view.beside(control), subprocess.Popen(page, stderr=subprocess.DEVNULL) as looking:

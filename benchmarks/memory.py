@@ -35,7 +35,7 @@ def once(place: str, sink: str, count: int) -> None:
 
 
 def measure(place: str, sink: str, count: int) -> tuple[float, float, float, int]:
-    """Peak, peak of what is shared, and late median in MB, and how often it was looked at."""
+    """Peak, peak of what is shared, and late median in MB, and how often it was measured."""
     from processes import Memory, memory
 
     command = [sys.executable, __file__, "--once", place, "--sink", sink, "--tuples", str(count)]

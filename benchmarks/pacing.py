@@ -1,4 +1,4 @@
-"""An open loop: spouts that emit on a schedule whatever becomes of it, and a sink that tells the delay."""
+"""An open loop: spouts that emit on a schedule whatever becomes of it, and a sink that reports the delay."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 A spout has a bolt remember a text of each key, and then emits tuples of these keys on a schedule. Meanwhile
 the bolt has two tasks and three in turn, on two processes or threads. The figures are the times from a
 command to the first tuple that a new owner of its key processes, and how late tuples come to the sink.
-Lateness counts from when they were scheduled, and stands beside that of the same run without any changes.
+Lateness counts from when they were scheduled, and is printed beside that of the same run without any changes.
 
 The first rate is half of the highest, which a run without a schedule has shown; the second is 20,000.
 
@@ -51,7 +51,7 @@ STRIDE = 7919
 BEFORE_S = 1.0
 """Seconds of the schedule before the first change."""
 AFTER_S = 2.0
-"""Seconds that there are tuples behind the last change: a full channel is longer than a period."""
+"""Seconds that there are tuples after the last change: a full channel is longer than a period."""
 LOOKED_AT = 64
 """Tuples between two looks whether there have been enough."""
 BUSY_NS = 20_000
@@ -65,7 +65,7 @@ class Keys(Spout):
     Args:
         keys: how many there are.
         rate: tuples a second; 0 for no schedule.
-        count: tuples behind the first of each key, at the least.
+        count: tuples after the first of each key, at the least.
         filled: a file that says that each key has come once.
         enough: a file that says that no more tuples are needed than these.
     """
@@ -178,7 +178,7 @@ class Commands(threading.Thread):
     def __init__(self, run: Run, filled: Path, enough: Path, changes: int, every_s: float) -> None:
         super().__init__(daemon=True)
         self.given: list[tuple[int, int, int]] = []
-        """Monotonic time in nanoseconds of each command, and the numbers of tasks before and behind it."""
+        """Monotonic time in nanoseconds of each command, and the numbers of tasks before and after it."""
         self._run = run
         self._filled = filled
         self._enough = enough

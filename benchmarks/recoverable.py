@@ -1,7 +1,7 @@
 """The open loop and the silent topology in the form that `viper.recovery: exact` takes.
 
 Their spouts say where they are, and the counts are declared state. Nothing is killed where they are used, so
-nobody goes on from an offset.
+nobody resumes from an offset.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class Lines(SeekableSpout):
         return self._next
 
     def seek(self, offset: Any) -> None:
-        """Go on behind so many lines."""
+        """Resume after so many lines."""
         self._next = offset
 
 

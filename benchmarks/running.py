@@ -117,7 +117,7 @@ def print_rates_by_cpu(rates: Mapping[str, Sequence[tuple[float, float]]], base:
     Args:
         rates: by kind, each time the words per second and per CPU second.
         base: the kind that the others are compared with.
-        digits: of the ratios, behind the point.
+        digits: of the ratios, after the point.
     """
     medians = {kind: [statistics.median(c) for c in zip(*all_, strict=True)] for kind, all_ in rates.items()}
     widths = (-9, 12, 6, 18, 6)

@@ -36,7 +36,7 @@ class CountInState(Count):
 
 
 class CountByAdd(CountInState):
-    """The same by the method that adds and tells what there is then."""
+    """The same by the method that adds and returns the sum."""
 
     def process(self, tup: Any) -> None:
         """Count one."""

@@ -54,7 +54,7 @@ class _Building:
         return self.builder.set_bolt(name, self._bolts.get(name, own), self._tasks_of(name))
 
     def sink(self, name, source):
-        """A sink behind a bolt; gives the application."""
+        """Put a sink after a bolt, and return the application."""
         sink = self._sink[name] if isinstance(self._sink, Mapping) else self._sink
         self.builder.set_bolt(name, sink).global_grouping(source)
         return self.builder

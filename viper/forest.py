@@ -143,7 +143,7 @@ class Forest:
         return bool(lib.vp_forest_alive(self._forest, tree))
 
     def incident(self) -> None:
-        """A worker has died, and its tuples with it: tell all owners, who end what is open by `fail_all`."""
+        """A worker has died, and its tuples with it: notify all owners, who end open trees by `fail_all`."""
         lib.vp_forest_incident(self._forest)
 
     @property
@@ -273,14 +273,14 @@ class Trees:
         """For the successor of a dead owner, before anything else: end all that is open.
 
         Returns:
-            How many roots were open, those included whose end the dead one has not told.
+            The number of roots that were open, with those whose end the dead one has not reported.
         """
         self._kept = []
         return int(lib.vp_table_reset(self._table))
 
     @property
     def open(self) -> int:
-        """Roots that began, and whose end was not told yet."""
+        """Roots that began, and whose end was not reported yet."""
         return int(lib.vp_table_open(self._table)) + len(self._kept)
 
     def _told(self, count: int) -> list[tuple[int, int]]:

@@ -178,7 +178,7 @@ class ScaleGate:
         lib.vp_gate_expel_reader(self._gate, _checked("reader", index, self.reader_count))
 
     def bury_reader(self, index: int) -> int:
-        """After the process of a reader died, before it has a successor, which goes on where that one was.
+        """After the process of a reader died, before it has a successor, which resumes where that one was.
 
         Returns:
             How many tuples that nobody tracks it had been delivered and not finished: they are lost.

@@ -17,7 +17,7 @@ def interleave_positions(
 
     Args:
         sources: the arrays.
-        firsts: for each the index of the next position that is taken, as array("Q"); these go on.
+        firsts: for each the index of the next position that is taken, as array("Q"); these advance.
         order: the index of each position's array, as array("H").
         into: they are appended here.
 

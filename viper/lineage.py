@@ -128,7 +128,7 @@ class Fanout:
         ends: in its place, for each input the number of outputs up to its own, that included, as uint32.
 
     Raises:
-        ValueError: these are not as many as the inputs, and C would read on behind them.
+        ValueError: these are not as many as the inputs, and C would read beyond them.
     """
 
     __slots__ = ("_ends", "inputs", "kept")
@@ -180,7 +180,7 @@ class Fanout:
         return Fanout(inputs) if self._is_one_each else Fanout(inputs, None, self.ends[:inputs])
 
     def followed_by(self, other: Fanout, before: int) -> Fanout:
-        """That of these inputs and of others behind them, which have `before` outputs before theirs."""
+        """That of these inputs and of others after them, which have `before` outputs before theirs."""
         made = array("I", self.ends)
         made.extend(other.ends if not before else map(before.__add__, other.ends))
         return Fanout(len(made), None, memoryview(made))

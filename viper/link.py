@@ -1,8 +1,8 @@
 """A link: the way from one task to another that the same thread runs, and that receives from no other.
 
 The tuples of a single source are in order already, so nothing has to be merged. Tuples that one thread both
-adds and takes need no memory that others share. So a link is a queue. It stands in the place of a gate with
-one source and one reader, and has the methods of both of its ends.
+adds and takes need no memory that others share. So a link is a queue. It replaces a gate with one source and
+one reader, and has the methods of both of its ends.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Link:
 
     def __init__(self, *, slots: int, tuples: int) -> None:
         self.positions = Positions()
-        """The positions of the tuples that wait, behind those of some that have been taken."""
+        """The positions of the tuples that wait, after those of some that have been taken."""
         self.carries_tracked = False
         """True if tracked tuples may come, as one has been put at some time."""
         self._slots = slots
@@ -68,7 +68,7 @@ class Link:
         self.carries_tracked = True
 
     def excess(self) -> int:
-        """The number of tuples that there is no room for; 0 if the producing task may go on."""
+        """The number of tuples that there is no room for; 0 if the producing task may continue."""
         if self._waiting <= self._room and len(self._jumbos) <= self._slots:
             if self._blocked_since_ns is not None:
                 self._blocked_ns += time.monotonic_ns() - self._blocked_since_ns

@@ -1,4 +1,4 @@
-"""Reads how much memory the system can still provide, as far as the system tells."""
+"""Reads how much memory the system can still provide, as far as the system reports it."""
 
 from __future__ import annotations
 

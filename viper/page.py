@@ -1,7 +1,7 @@
 """The page of a task: how far it has come in its inputs and outputs, in words that go back with its state.
 
 When the process of a task is killed, the task's log is played back, and what the page says is true again. Its
-successor is delivered what the dead one had taken since, does the same once more, and leaves out what the
+successor is delivered what the dead one had taken since, does the same again, and leaves out what the
 consumers have already. So nothing is lost, nothing comes twice, and no consumer can tell.
 
     page = TaskPage.create(arena, inputs=gate.source_count, outputs=1)
@@ -196,7 +196,7 @@ class TaskPage:
             raise StateFullError("the pool has no room for the log of a task's page")
 
     def rewind(self, first: int, gate: ScaleGate, reader: int) -> None:
-        """After the task's process died and its log was played back: have a successor go on behind the page.
+        """After the task's process died and its log was played back: have a successor resume after the page.
 
         Args:
             first: the number of the input that the gate's first source is.

@@ -80,7 +80,7 @@ class Partition:
         return Position(found.ts, found.hi, found.lo)
 
     def floor_behind(self, place: tuple[int, int]) -> Position:
-        """The least position behind what another had as its `place`."""
+        """The least position after what another had as its `place`."""
         ahead: Any = ffi.new("vp_partition *", {"clock": {"ts": place[0], "ordinal": place[1]}})
         ahead.level = self._handle.level
         found = lib.vp_partition_floor(ahead)

@@ -92,7 +92,7 @@ class Payload(Protocol):
         """
 
     def joined(self, *others: Payload) -> Payload:
-        """These values, and those of other payloads behind them; of the same kind, or rows."""
+        """These values, and those of other payloads after them; of the same kind, or rows."""
 
     def times(self, field: int, unit: str) -> array[int] | None:
         """The values of a field as times in microseconds since 1970, rounded down, as array("q").
@@ -158,7 +158,7 @@ class Rows:
         return [Rows(part, self.mutable) for part in partition(self.rows, targets, parts)]
 
     def joined(self, *others: Payload) -> Payload:
-        """These values, and those of other payloads behind them."""
+        """These values, and those of other payloads after them."""
         parts = [part for part in (self, *others) if len(part)]
         if len(parts) < 2:
             return parts[0] if parts else self

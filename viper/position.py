@@ -314,7 +314,7 @@ class Positions:
         """Append positions for a source's tuples with these timestamps, given as int64.
 
         Returns:
-            How many were placed. If fewer than given, the next one lies behind its predecessor.
+            How many were placed. If fewer than given, the next one comes after its predecessor.
         """
         stamps = ffi.from_buffer("int64_t[]", ts)
         return _checked(

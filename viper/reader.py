@@ -98,7 +98,7 @@ class Reader:
     def hold(self, *, singly: bool = False) -> None:
         """From now on, release nothing that was delivered but by `release`.
 
-        At most half of what a source has room for is delivered at once then, so that the source can go on
+        At most half of what a source has room for is delivered at once then, so that the source can continue
         meanwhile.
 
         Args:
@@ -255,7 +255,7 @@ class Reader:
         self._set_working(self._merge, untracked)
 
     def _lose(self, into: Positions, before: int, due: int) -> None:
-        """Forget the runs that were taken behind so many positions, and the leases behind so many due ones.
+        """Forget the runs that were taken after so many positions, and the leases after so many due ones.
 
         How many they are their positions say, as whoever was interrupted may not have come to know. Of a
         jumbo tuple that was taken in part the payload stays: the rest of it is still to come.
@@ -322,9 +322,7 @@ class Reader:
         return int(lib.vp_merge_last_ts(self._merge))
 
     def until_ts(self) -> int:
-        """The latest event time that may come, once all sources have told how far it came; `UNTOLD` while one
-        has
-        not."""
+        """The latest event time that may come, once all sources have reported theirs; `UNTOLD` before that."""
         return int(lib.vp_merge_until_ts(self._merge))
 
     def waiting_tuples(self) -> int:
@@ -405,7 +403,7 @@ class Loans:
         return None
 
     def forget(self, since: int) -> None:
-        """Give up the leases that have become due behind so many others, as nobody will see their tuples."""
+        """Give up the leases that have become due after so many others, as nobody will see their tuples."""
         for source, lease in self._due[since:]:
             self._lent[source] -= lease.size
         del self._due[since:]

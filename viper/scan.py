@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 TYPES: Final = {"int32": 0, "int64": 1, "float32": 2, "float64": 3}
 """The types of columns that can be scanned, by their numbers in C."""
 _CHUNK: Final = 1 << 16
-"""Rows that NumPy looks at together: 256 KiB of 32-bit values, which the cache holds between operations."""
+"""Rows that NumPy compares together: 256 KiB of 32-bit values, which the cache holds between operations."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,8 +43,8 @@ class Repeat(Protocol):
 class Source:
     """One producing task's end of a gate; `ScaleGate.source` hands it out.
 
-    Positions never descend: neither within a jumbo tuple, nor from one to the next, nor behind a
-    heartbeat. A source that says nothing holds every reader back. For one thread at a time.
+    Positions never descend: neither within a jumbo tuple, nor from one to the next, nor after a heartbeat. A
+    source that says nothing holds every reader back. For one thread at a time.
     """
 
     __slots__ = (

@@ -10,7 +10,7 @@ viperstorm.testing      runs components and topologies in a test
 viperstorm.streams      bolts that call functions, as `StreamBuilder` makes them and YAML names them
 viperstorm.columns      running counts and values of keys, for batch bolts on columns
 viperstorm.config       resolves the configuration of a topology
-viperstorm.controllers  what decides how many tasks a bolt has while its run goes on
+viperstorm.controllers  decide how many tasks a bolt has during its run
 viperstorm.errors       every error that is raised on purpose
 viperstorm.recording    reads what ``viper run --record`` has written
 viperstorm.runtime      reports of runs, and how a run is stopped from another thread

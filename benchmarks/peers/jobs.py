@@ -92,7 +92,7 @@ class Tally:
         self._newest: dict[Any, Row] = {}
 
     def take(self, rows: Sequence[Row]) -> None:
-        """Count some rows, and look at them where the job wants a digest."""
+        """Count some rows, and digest them if the job asks for it."""
         self._rows += len(rows)
         if self._job.exact:
             self._inspect(rows)
@@ -107,7 +107,7 @@ class Tally:
             self._newest[self._job.task.key(row)] = row
 
     def summary(self) -> dict[str, Any]:
-        """For the mark at the end; the newest rows as pairs with their keys, where they were looked at."""
+        """For the mark at the end; the newest rows as pairs with their keys, if they were inspected."""
         return {
             "rows": self._rows,
             "digest": self._digest,

@@ -1,7 +1,7 @@
 """BriskStream's four applications as problems for planners, with costs as far as they are published.
 
 Published are the times of word count's splitter and counter, selectivities, and how many replicas some
-operators had in plans by hand, which tells how their work compares. Everything else is chosen so that RLAS is
+operators had in plans by hand, which shows how their work compares. Everything else is chosen so that RLAS is
 predicted about the throughput on eight sockets that the paper predicts. So the level of a prediction means
 nothing but for word count; how it changes with sockets and planners does.
 """

@@ -19,7 +19,7 @@ from benchmarks.planner.target_arguments import add_target, command_of
 from benchmarks.planner.warm import Candidate, Warm
 
 EVERY_S = 5
-"""Seconds between two changes, of a run that is measured: with 30, it would have to go on for minutes."""
+"""Seconds between two changes, of a run that is measured: with 30, it would have to last for minutes."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -1,6 +1,6 @@
 """Applications whose input does not end while they are measured, as targets of ``viper run``.
 
-Each function is an application of ``topologies/``, tuple by tuple or, with ``_columns`` behind its name, on
+Each function is an application of ``topologies/``, tuple by tuple or, with ``_columns`` after its name, on
 columns; components are named as there. Their sinks count the tuples that they get.
 
     viper profile benchmarks/planner/targets.py:linear_road --seconds 3

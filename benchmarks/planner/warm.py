@@ -38,7 +38,7 @@ START_S = 60.0
 TRIES = 3
 """Runs of a plan, until one of them could be counted."""
 END_S = 60.0
-"""Seconds in which it has ended behind the look that counts last."""
+"""Seconds in which it has ended after the last snapshot that counts."""
 _INPUT = ("tuples", "runs", "jumbos", "decoded")
 _OUTPUT = ("tuples", "jumbos", "encoded", "bytes")
 
@@ -46,7 +46,7 @@ Task = Mapping[str, Any]
 
 
 class TooLittle(RunFailed):
-    """Spouts have brought nothing that was told while it counted: on a busy machine that may happen once."""
+    """Spouts have reported no input while it counted: on a busy machine that may happen once."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Candidate(Deployment):
 
 @dataclass(frozen=True)
 class Warm(Profiler):
-    """Measures plans for `seconds` behind their warm-up.
+    """Measures plans for `seconds` after their warm-up.
 
     Args:
         warm_up_s: seconds that do not count, from when the spouts are activated.
@@ -164,7 +164,7 @@ def _all_less(first: Sequence[Task], last: Sequence[Task], names: Sequence[str])
 
 @dataclass
 class Run:
-    """A run that goes on in a process of its own.
+    """A run in a process of its own.
 
     Args:
         process: which leads it.
@@ -242,7 +242,7 @@ class Run:
 
 @contextmanager
 def started(arguments: Sequence[str]) -> Iterator[Run]:
-    """A run that goes on within the block, and is killed where that does not let it end.
+    """Have a run within the block; it is killed if the block does not let it end.
 
     Args:
         arguments: of ``viper``.

@@ -21,7 +21,7 @@ from benchmarks.transactions.program import Evaluators
 from benchmarks.transactions.results import Grid, Measured, paths_of, save
 
 AT_ONCE = 3
-"""Rounds within the program, of which it tells the median."""
+"""Rounds within the program, of which it prints the median."""
 
 
 def measured(args: argparse.Namespace) -> Grid:

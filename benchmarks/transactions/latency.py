@@ -52,7 +52,7 @@ WARM_UP = 0.2
 
 
 class Due(Spout):
-    """Brings events when they are due, and in the place of their number tells when that was.
+    """Brings events when they are due, with the time at which that was in place of their number.
 
     Args:
         events: as tuples, which are repeated.

@@ -31,7 +31,7 @@ class Evaluators:
         Args:
             point: the application and its parameters.
             threads: the most that evaluators have.
-            rounds: of each evaluator, behind a warm-up.
+            rounds: of each evaluator, after a warm-up.
             transactions: of a round.
 
         Raises:

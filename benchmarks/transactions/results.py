@@ -74,7 +74,7 @@ class Measured:
     """By evaluator and threads."""
 
     def add(self, told: Sequence[Mapping[str, Any]]) -> None:
-        """Note one more round, as the program has told it."""
+        """Note one more round, as the program has printed it."""
         for line in told:
             key = line["evaluator"], line["threads"]
             cell = self.cells.setdefault(key, Cell(*key, is_wrong=line["wrong"]))
@@ -154,5 +154,5 @@ def load(path: Path) -> Grid:
 
 
 def paths_of(told: Mapping[str, Any]) -> Paths:
-    """As the program tells them."""
+    """Read paths as the program prints them."""
     return Paths(**{name: told[name] for name in Paths.__dataclass_fields__})

@@ -1,4 +1,4 @@
-"""``viper checkpoint``: have a run that goes on make a checkpoint."""
+"""``viper checkpoint``: have a run make a checkpoint while it continues."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from framework.cli.parameters import run_argument
 @click.command()
 @run_argument
 def checkpoint(run: str) -> None:
-    """Make a checkpoint of RUN, which continues.
+    """Have RUN make a checkpoint, and continue.
 
     RUN is an id or the name of a topology, as viper ps shows them; or a folder by which the run is found
     (viper run --control, --checkpoints). Prints the path of the checkpoint when it is on the disk. Exit code

@@ -80,7 +80,7 @@ def _open_stderr() -> None:
 
 @contextmanager
 def _flushing_stdout() -> Iterator[None]:
-    """Flush stdout at the end of the block: an error there is told now, and not when the interpreter ends."""
+    """Flush stdout at the end of the block: an error there is reported now, not when Python ends."""
     try:
         yield
     finally:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 LAST_THREADS_S = 3.0
 """Seconds that threads and processes of components may still take at the end of a command."""
 LAST_CALLS_S = 2.0
-"""Seconds that functions may take which were registered by `atexit`, behind that."""
+"""Seconds that functions may take which were registered by `atexit`, after that."""
 _STDLIB = sysconfig.get_path("stdlib") + os.sep
 _HINT = "end it in close(), or make it a daemon"
 

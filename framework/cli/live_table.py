@@ -28,7 +28,7 @@ _NAMES = {"component", "held by"}
 
 
 class LiveTable:
-    """The table of a run, made anew now and then.
+    """The table of a run, made again now and then.
 
     Args:
         look: makes a snapshot of the run.
@@ -46,7 +46,7 @@ class LiveTable:
         """The lines of the table, which fit on the terminal.
 
         Args:
-            now_s: seconds of any clock, which says when the table is made anew.
+            now_s: seconds of any clock, which says when the table is made again.
         """
         if now_s >= self._due_s:
             self._due_s = now_s + PERIOD_S

@@ -35,7 +35,7 @@ def complete_option(ctx: click.Context, param: click.Parameter, incomplete: str)
 
 
 def complete_run(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The ids and topologies of the runs that go on, and folders."""
+    """List the ids and topologies of current runs, and folders."""
     from framework.model.errors import ViperError
     from framework.runtime.registry import KnownRun, known_runs
 

@@ -26,9 +26,9 @@ _CLEAR = "\r\x1b[K"
 class StatusLine:
     """Shows how far something has come, in one line of text.
 
-    Several threads may use it: one tells how far things are, others log, or write data to the same terminal.
-    A lock keeps the line from coming back between its removal and what is written in its place. The thread
-    that holds the lock may take it again, as a signal's handler may log in the middle of all this.
+    Several threads may use it: one reports how far things are, others log, or write data to the same
+    terminal. A lock keeps the line from coming back between its removal and what is written in its place. The
+    thread that holds the lock may take it again, as a signal's handler may log in the middle of all this.
 
     Args:
         stream: where the line goes.
@@ -84,7 +84,7 @@ class StatusLine:
 
     @contextmanager
     def hidden(self) -> Iterator[None]:
-        """For as long as the block runs, the line is not there; what is told is dropped, and nobody waits."""
+        """For as long as the block runs, the line is hidden; reports are dropped, and nobody waits."""
         with self._lock:
             self._hidden += 1
             self.clear()

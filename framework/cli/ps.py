@@ -14,7 +14,7 @@ from framework.cli.table import table
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print a list of objects instead.")
 def ps(as_json: bool) -> None:
-    """List the runs of this user that go on, the earliest first.
+    """List the current runs of this user, the earliest first.
 
     The id is the process id of viper run; it names the run for viper top.
     """

@@ -1,4 +1,4 @@
-"""``viper scale``: change which tasks components have while their run goes on."""
+"""``viper scale``: change which tasks components have during their run."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _told(tasks: Tasks) -> str:
 @run_argument
 @click.argument("tasks", metavar="COMPONENT=TASKS...", nargs=-1, required=True, callback=parse_tasks)
 def scale(run: str, tasks: Mapping[str, Tasks]) -> None:
-    """Have components of RUN go on with more tasks, or fewer, or others.
+    """Have components of RUN continue with more tasks, or fewer, or others.
 
     RUN is an id or the name of a topology, as viper ps shows them; or a folder by which the run is found
     (viper run --control, --checkpoints). TASKS is a number, or @ and the indexes of tasks, which viper plan

@@ -21,7 +21,7 @@ def stacks(run: str, as_json: bool) -> None:
     RUN is an id or the name of a topology, as viper ps shows them; or a folder by which the run is found
     (viper run --control, --checkpoints). For each task that is in a callback, its frames follow from your
     own first one on, so that the last line is what it waits for. The others follow with what they wait for.
-    The run goes on. Exit code 1 if there is no such run.
+    The run continues. Exit code 1 if there is no such run.
     """
     from framework.api import stacks as stacks_of
     from framework.runtime.registry import control_of

@@ -20,9 +20,9 @@ def stop(run: str, checkpoint: bool, drain: bool) -> None:
 
     Without --checkpoint it drains, as after Ctrl-C: that is the end of its input, and last ticks fire. With
     --checkpoint all its sources stop at one event time, everything before that is processed, and viper run
-    --from goes on there. A run that was started with --resume is suspended without it, too, unless --drain is
-    given. Exit code 1 if there is no such run, if it makes no checkpoints, or if it goes on because a source
-    has not come to that time.
+    --from resumes there. A run that was started with --resume is suspended without it, too, unless --drain is
+    given. Exit code 1 if there is no such run, if it makes no checkpoints, or if it continues because a
+    source has not reached that time.
     """
     from framework.runtime.coordination.commands import ask
     from framework.runtime.registry import control_of

@@ -1,4 +1,4 @@
-"""``viper top``: look at a run from outside while it goes on."""
+"""``viper top``: observe a run from outside."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def top(run: str, as_json: bool, interval_s: float, looks: int | None) -> None:
     """Show what each component of RUN does, until the run ends or Ctrl-C.
 
     RUN is an id or the name of a topology, as viper ps shows them; or a folder by which the run is found
-    (viper run --control, --checkpoints). The run goes on as it would: no task is asked. On a terminal the
+    (viper run --control, --checkpoints). The run continues as it would: no task is asked. On a terminal the
     table refreshes, and the last one stays; elsewhere one is printed after the second look, and that is all.
     With --looks 1 it has averages since the beginning. Exit code 1 if there is no such run.
     """

@@ -161,7 +161,7 @@ def _check_installed() -> None:
 
 
 def _ended(serving: subprocess.Popen[bytes], outcome: str) -> None:
-    """End the process that serves, once the page that somebody looks at has heard how the run has ended."""
+    """End the process that serves, once the page that somebody watches has heard how the run has ended."""
     assert serving.stdin is not None
     if serving.poll():
         warning_line(f"the web view has ended before the run, with exit code {serving.returncode}")

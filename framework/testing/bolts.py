@@ -47,7 +47,7 @@ class BoltRun:
     """The emits, answers and logs of a bolt in a test."""
 
     component: Any
-    """The bolt itself, for a look at its state."""
+    """The bolt itself, to inspect its state."""
     streams: Mapping[str, Sequence[tuple[Any, ...]]]
     """The rows that it emitted on each declared stream."""
     acked: Sequence[tuple[Any, ...]]
@@ -233,7 +233,7 @@ class TransactionDriver(Driver):
             self.recorder.ack(tup)
 
     def _process(self, tup: Any) -> None:
-        """Have the bolt say what it wants, evaluate that, and tell it the results."""
+        """Collect the bolt's requests, evaluate them, and give it the results."""
         fields = self._fields
         values = values_class(tup.component, DEFAULT_STREAM, fields) if fields else None
         stream = InputStream(tup.component, tup.stream, tup.task, values, _LEVEL)
@@ -382,7 +382,7 @@ class BatchDriver(Driver):
         return done
 
     def _without(self, error: RowError, batch: Sequence[Any]) -> int:
-        """Keep what stands before a row that could not be processed."""
+        """Keep the rows before one that could not be processed."""
         if not 0 <= error.index < len(batch):
             self.recorder.bulk.drop()
             self._raised(error, batch)

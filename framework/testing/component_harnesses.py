@@ -78,7 +78,7 @@ class _ComponentHarness:
 
     @property
     def component(self) -> Any:
-        """The component itself, for a look at its attributes."""
+        """The component itself, to inspect its attributes."""
         return self._harness.component(self._name)
 
     @property

@@ -80,7 +80,7 @@ class Driver:
         """Initialize the bolt, give it the tuples, end and close it.
 
         Raises:
-            Exception: what the bolt raised, unless it goes on after exceptions.
+            Exception: what the bolt raised, unless it continues after exceptions.
             StateError: a state holds what cannot be pickled, or the bolt has overwritten its attribute.
         """
         with self._logging():
@@ -145,7 +145,7 @@ class Driver:
         """Deal with what a callback has raised.
 
         Raises:
-            BaseException: that itself, unless the bolt goes on after it.
+            BaseException: that itself, unless the bolt continues after it.
         """
         name_the_fields(error)
         only = current[0] if len(current) == 1 else None

@@ -176,7 +176,7 @@ class TopologyHarness:
         self._stage.close()
 
     def let_go(self) -> None:
-        """Free the memory of the topology, which can be looked at no more.
+        """Free the memory of the topology, which can be inspected no more.
 
         A harness that nobody refers to does so by itself. The fixtures do it when their test is over, as an
         error that a test has caught keeps the test's variables for longer.
@@ -246,7 +246,7 @@ class TopologyHarness:
         return self._stage.logs(component)
 
     def component(self, component: str, index: int = 0) -> Any:
-        """The instance of a component that one of its tasks has, for a look at its attributes.
+        """The instance of a component that one of its tasks has, to inspect its attributes.
 
         Raises:
             KeyError: there is no such component.
@@ -344,7 +344,7 @@ def read_state(
         slots: those of its tasks.
         name: the attribute of the state.
         key: the values that name the key; none for state of a task, which is then that of the first task.
-        now: tells the time in microseconds, by which keys are forgotten that have a time to live.
+        now: returns the time in microseconds, by which keys with a time to live expire.
 
     Returns:
         The value; a list or a dictionary of a state that holds several.

@@ -43,7 +43,7 @@ def settled(topology: Topology, conf: Conf) -> Settings:
 def planned(topology: Topology, conf: Conf) -> tuple[Plan, Settings]:
     """The plan of a topology, for this process unless the configuration given here says otherwise.
 
-    Time is logical where it would follow the wall clock without being told so.
+    Time is logical where it would follow the wall clock by default.
     """
     options = {"viper.worker": str(WorkerKind.INLINE), **conf}
     settings, _ = _resolved(topology, options)

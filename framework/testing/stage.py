@@ -29,7 +29,7 @@ from framework.testing.clock import VirtualClock, VirtualWaits
 from framework.testing.driver import Kept
 
 STEP_S: Final = 0.001
-"""Seconds on the clock that a step may take where a bolt waits for the time of its sources to go on."""
+"""Seconds on the clock that a step may take if a bolt waits for the time of its sources to advance."""
 MOST_AHEAD_S: Final = 1.0
 """Most seconds that steps have taken and that are taken off the time that a test lets pass next, so that a
 minute is over after a minute."""
@@ -77,7 +77,7 @@ class Stage:
         self._ticks: dict[BoltTask, AskedFor] = {}
         """The sources of the ticks that the test asks for, by bolt."""
         self._begun: Executor | None = None
-        """Runs the tasks; None before they are made. They can be looked at after the end, too."""
+        """Runs the tasks; None before they are made. They can be inspected after the end, too."""
         self._steps: Iterator[None]
 
     def begin(self) -> None:
@@ -209,7 +209,7 @@ class Stage:
             failures.clear()  # which know this frame
 
     def let_go(self) -> None:
-        """Free what the tasks were made of, which refers to each other; until then a test can look at it."""
+        """Free what the tasks were made of, which refers to each other; until then a test can inspect it."""
         executor, self._begun = self._begun, None
         if executor is not None:
             executor.let_go()

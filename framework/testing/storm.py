@@ -1,4 +1,4 @@
-"""Names that Storm's ``org.apache.storm.Testing`` has, for those who look for them."""
+"""Names that Storm's ``org.apache.storm.Testing`` has, for users who expect them."""
 
 from __future__ import annotations
 

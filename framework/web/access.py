@@ -19,9 +19,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from framework.web.address import is_loopback
 
 COOKIE: Final = "viperstorm-token"
-"""The cookie's name, behind which the port stands: browsers send it to all ports of a host."""
+"""The cookie's name, which the port follows: browsers send it to all ports of a host."""
 OPEN: Final = ("/healthz",)
-"""Addresses that tell nothing but whether the run goes on, and ask for no token."""
+"""Addresses that say only whether the run continues, and ask for no token."""
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 _HEADERS = {
     "Content-Security-Policy": "default-src 'self'; frame-ancestors 'none'; base-uri 'none'",

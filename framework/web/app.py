@@ -109,7 +109,7 @@ def _commanded(watch: RunWatch, command: str, body: Mapping[str, Any]) -> Mappin
 
 
 def _seen(watch: RunWatch, request: Request) -> Mapping[str, Any]:
-    """All that changes: the last look, and the samples behind the one whose number is given."""
+    """All that changes: the last snapshot, and the samples after the one whose number is given."""
     last = watch.last
     since = request.query_params.get("since", "0")
     snapshot = last.snapshot.as_object()

@@ -24,7 +24,7 @@ class Done:
     acked: int = 0
     failed: int = 0
     busy_s: float = 0.0
-    """Seconds of work of its tasks; they go on where a worker process has begun anew."""
+    """Seconds of work of its tasks; they keep growing when a worker process is replaced."""
     times: Counts = ()
     """The times that its tuples took; they continue likewise."""
     waited_s: float = 0.0
@@ -80,7 +80,7 @@ class History:
     def of_last(self, seconds: float) -> Mapping[str, Done]:
         """Return the work of each component in the last seconds, as far as it was observed.
 
-        A run that has gone back in between counts anew from there.
+        A run that has gone back in between counts again from there.
         """
         now = self._last
         if now.elapsed_s <= seconds and not now.attempt:

@@ -1,4 +1,4 @@
-"""Serves the web view of a run until the run ends, and looks at the run meanwhile."""
+"""Serves the web view of a run until the run ends, and polls the run meanwhile."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LAST_ANSWERS_S = 2
 
 
 _TOLD_WITHIN_S = 10.0
-"""Seconds that whoever has started the run may take to tell how it has ended."""
+"""Seconds that the starter of the run may take to report how it has ended."""
 _HEARD_WITHIN_S = 2.0
 """Seconds that a page may take to hear of it; it asks once a second."""
 _LOOKS_S = 0.1
@@ -29,14 +29,14 @@ _LOOKS_S = 0.1
 
 
 class Showing:
-    """Has an application show a run as soon as that answers, and for as long as it goes on.
+    """Has an application show a run as soon as that answers, and until it ends.
 
     Args:
         control: the folder by which the run is found.
         within_s: seconds within which it begins.
         app: what shows it.
         ended: is set when there is no more to see.
-        outcome: how it has ended, once that is known; None where nobody will tell.
+        outcome: how it has ended, once that is known; None if nobody will report it.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ def serve(
         listening: the socket that browsers reach.
         token: that they must have; None for none.
         within_s: seconds within which the run begins, if it is known and has not.
-        outcome: how it has ended, once that is known; None where nobody will tell.
+        outcome: how it has ended, once that is known; None if nobody will report it.
 
     Raises:
         ViperError: there is no such run, or it is of another version.

@@ -220,7 +220,7 @@ class StormView:
         }
 
     def _inputs(self, id: str, row: Row) -> Sequence[Row]:
-        """Its streams; what it has executed is told for all of them together, at the first one."""
+        """Its streams; its executions are reported for all of them together, at the first one."""
         streams = [each for each in self._watch.description.streams if each.target == id]
         names = ("executed", "acked", "failed")
         return [

@@ -40,7 +40,7 @@ class Outcome:
 
     def __init__(self) -> None:
         self.text = ""
-        """``ended``, or ``failed:`` and the error; empty as long as nobody has told."""
+        """``ended``, or ``failed:`` and the error; empty until somebody reports it."""
         self.told = threading.Event()
         self.looked_s = 0.0
         """The monotonic time at which a page has asked last, in seconds."""
@@ -60,7 +60,7 @@ class Outcome:
         return self.text
 
     def wait_for_pages(self, within_s: float) -> None:
-        """Wait until a page that somebody looks at has heard of it, if there is one."""
+        """Wait until a page that somebody watches has heard of it, if there is one."""
         if time.monotonic() - self.looked_s < within_s:
             self.heard.wait(within_s)
 
@@ -123,7 +123,7 @@ class RunWatch:
             over.set()
 
     def look(self) -> None:
-        """Look once; a run that gives no answer is looked at again later.
+        """Poll once; a run that gives no answer is polled again later.
 
         Raises:
             ViperError: it is of another version.
@@ -154,7 +154,7 @@ class RunWatch:
         return "running" if last.snapshot.active else "inactive"
 
     def samples_behind(self, number: int) -> Sequence[Mapping[str, Any]]:
-        """The points of curves behind the look of this number."""
+        """The points of curves after the snapshot of this number."""
         return [sample for sample in tuple(self._samples) if sample["number"] > number]
 
     @property

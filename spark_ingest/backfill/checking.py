@@ -66,7 +66,7 @@ def check_shardable(plan: Plan, outputs: Sequence[Output], given: Collection[str
 
     Args:
         plan: of a topology that can run here.
-        outputs: what is wanted; components that only others need are not looked at.
+        outputs: what is wanted; components that only others need are not checked.
         given: ids of spouts whose rows are given as a DataFrame.
 
     Raises:

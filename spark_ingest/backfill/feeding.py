@@ -39,7 +39,7 @@ class Arrivals:
         self.waiting: tuple[deque[Arrival], ...] = tuple(deque() for _ in range(sources))
         """For each source what has been read for it."""
         self.last = LEAST
-        """Position of the last row that was read: what comes later lies behind it."""
+        """Position of the last row that was read: later rows have later ones."""
         self.ended = False
         """True if all has been read."""
         self._largest = 1

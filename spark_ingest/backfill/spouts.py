@@ -131,7 +131,7 @@ def _drawn(blocks: Iterator[Any], identity: Identity) -> Iterator[Any]:
 
 @contextmanager
 def _told(identity: Identity, during: str) -> Iterator[None]:
-    """Have what the component raises tell whose it is."""
+    """Have errors that the component raises name it."""
     try:
         yield
     except user_errors() as error:

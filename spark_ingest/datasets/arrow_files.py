@@ -48,7 +48,7 @@ class ArrowRows:
 
     @cached_property
     def groups(self) -> Sequence[int]:
-        """Each batch has to be looked at, 60 us."""
+        """Each batch has to be read, 60 us."""
         if self._known_groups is not None:
             return self._known_groups
         file = pa.ipc.open_file(self._mapped, options=pa.ipc.IpcReadOptions(included_fields=[0]))

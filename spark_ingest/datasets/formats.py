@@ -1,4 +1,4 @@
-"""The formats of a dataset's files, as far as they can be told without the libraries that read them."""
+"""The formats of a dataset's files, as far as they can be recognized without the libraries that read them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def format_of(path: Path) -> Format:
 
 
 def digests(path: Path) -> tuple[str, str]:
-    """SHA-256 of a file's footer, and of what stands before it, in hexadecimal; reads all of it.
+    """SHA-256 of a file's footer, and of the bytes before it, in hexadecimal; reads all of it.
 
     Raises:
         DatasetError: the file is not of its format, or was cut off.

@@ -31,7 +31,7 @@ class DataFile:
     footer: str
     """SHA-256 of its footer, by which the file itself is known."""
     content: str
-    """SHA-256 of what stands before the footer, by which its rows are known: Spark's footers differ from run
+    """SHA-256 of the bytes before the footer, by which its rows are known: Spark's footers differ from run
     to run, in the order of the encodings that they name."""
 
 

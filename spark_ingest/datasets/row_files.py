@@ -37,10 +37,10 @@ class RowFile(Protocol):
         """
 
     def again(self) -> Self:
-        """The same file, opened once more, as for another thread; costs less than to open it first."""
+        """The same file, opened again, as for another thread; costs less than to open it first."""
 
     def limits(self, group: int) -> Limits | None:
-        """Event times between which all rows of a group lie; None where the file does not tell."""
+        """Event times between which all rows of a group lie; None if the file does not say."""
 
     def batches(self, group: int, columns: Sequence[str], most_rows: int) -> Iterator[pa.RecordBatch]:
         """The rows of a group, some columns of them, in batches of so many rows at most.

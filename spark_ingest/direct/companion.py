@@ -25,7 +25,7 @@ STOP_S = 30.0
 def kept(request: Request) -> Iterator[Mapping[str, Any]]:
     """For as long as the block runs, so may the job; gives what `receiver.Receiver` needs, and ``min_us``.
 
-    Spark has looked at the job by then: the source can be read, its columns are there and can be carried, and
+    Spark has checked the job by then: the source can be read, its columns are there and can be carried, and
     there is room for all streams at once.
 
     An interrupt breaks off the start; what has been started is ended even so.

@@ -33,7 +33,7 @@ STOP_S = 8.0
 
 
 def main() -> None:
-    """Run the job that standard input describes; tells the keeper how it fares."""
+    """Run the job that standard input describes; reports to the keeper how it fares."""
     # It is sent to all that this has started. Not ignored, as Java would inherit that.
     signal.signal(signal.SIGTERM, lambda number, frame: None)
     content, line = json.loads(sys.stdin.buffer.readline()), sys.stdin.buffer.readline()

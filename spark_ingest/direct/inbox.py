@@ -34,7 +34,7 @@ class Inbox:
         self._start_us = start_us
         self._changed = threading.Condition()
         self._batches: deque[pa.RecordBatch | int] = deque()
-        """Batches; and after each epoch the time from which on it goes on."""
+        """Batches; and after each epoch the time from which on it continues."""
         self._from: socket.socket | None = None
         """The connection that may add, the last that has begun."""
         self._epoch = 0
@@ -47,10 +47,10 @@ class Inbox:
         self._abandoned = False
 
     def begin(self, connection: socket.socket, epoch: int) -> dict[str, Any]:
-        """A connection begins to send an epoch; no other may go on.
+        """A connection begins to send an epoch; no other may continue.
 
         Returns:
-            The place from which it is to go on, see `sender.send_batches`.
+            Its offset, from which it is to resume, see `sender.send_batches`.
 
         Raises:
             Stale: nobody takes from here any more.
@@ -88,7 +88,7 @@ class Inbox:
         Args:
             connection: the one that has begun it.
             rows: how many it has sent, together with those before it.
-            until_us: the event time from which on later epochs go on; None: there are none.
+            until_us: the event time from which on later epochs continue; None: there are none.
 
         Raises:
             Stale: another connection has begun meanwhile.

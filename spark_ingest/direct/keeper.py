@@ -48,7 +48,7 @@ def main() -> None:
 
 
 class Keeper:
-    """Starts and ends the driver, and tells the leading process and the tasks how it fares.
+    """Starts and ends the driver, and reports to the leading process and the tasks how it fares.
 
     Args:
         rendezvous: where the tasks listen.

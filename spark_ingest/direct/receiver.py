@@ -94,7 +94,7 @@ class Receiver:
         return inbox
 
     def _leave(self, partition: int, inbox: Inbox) -> None:
-        """Nobody takes from an inbox any more: whoever still sends to it is to wait for another."""
+        """Nobody takes from an inbox any more: a sender is to wait for another."""
         if inbox.finished:
             return
         if self._inboxes.get(partition) is inbox:

@@ -36,7 +36,7 @@ class Rendezvous:
         self.address = self._listener.address
 
     def tell(self, **message: Any) -> None:
-        """Tell all tasks, also those that come later; a later message takes the place of an earlier one."""
+        """Send to all tasks, also to later ones; a later message takes the place of an earlier one."""
         with self._changed:
             self._last = message
             for task in self._tasks:

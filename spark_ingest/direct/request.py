@@ -48,8 +48,8 @@ def check_stream(job: JobSpec, stream: Stream | None) -> None:
     """Refuse jobs that cannot be read as a stream.
 
     Raises:
-        JobError: its source is none of those that can be; or duplicates, which are unknown as long as the
-            stream goes on, are to be dropped or refused.
+        JobError: its source is none of those that can be; or duplicates, which are unknown until the stream
+            ends, are to be dropped or refused.
     """
     if stream is None:
         return

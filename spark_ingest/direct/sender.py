@@ -147,7 +147,7 @@ def as_text(row: pa.RecordBatch) -> str:
 
 
 def compare(row: pa.RecordBatch, last: str) -> None:
-    """Check that the last row sent before is the one that stands in its place now.
+    """Check that the last row sent before is the one at its index now.
 
     Raises:
         RuntimeError: it is another.

@@ -52,7 +52,7 @@ class Epochs:
         self.sent = 0
         """Epochs."""
         self.error: Exception | None = None
-        """Why a micro-batch failed; Spark tells only its text."""
+        """Why a micro-batch failed; Spark reports only its text."""
 
     def take(self, batch: DataFrame, number: int) -> None:
         """Take the next micro-batch (`foreachBatch`).

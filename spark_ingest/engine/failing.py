@@ -23,7 +23,7 @@ _DYING_S = 3.0
 
 _OF_QUERIES = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 _OF_THE_GATEWAY = ("py4j.clientserver", "py4j.java_gateway")
-"""Names of loggers that tell what is raised as well, traces and all, for those who do not catch it."""
+"""Names of loggers that log what is raised as well, traces and all, for those who do not catch it."""
 
 
 @contextmanager
@@ -128,7 +128,7 @@ def _nothing(*arguments: Any, **options: Any) -> None:
 
 
 _SILENT = SimpleNamespace(**{**vars(logging), "info": _nothing, "exception": _nothing})
-"""The module `logging`, without what py4j tells of errors that it raises."""
+"""The module `logging`, without py4j's lines about errors that it raises."""
 
 
 def short(error: BaseException) -> str:

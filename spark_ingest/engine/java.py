@@ -1,4 +1,4 @@
-"""The Java that Spark is to run on: found and looked at before anything is started with it."""
+"""The Java that Spark is to run on: found and checked before anything is started with it."""
 
 from __future__ import annotations
 

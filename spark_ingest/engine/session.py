@@ -36,7 +36,7 @@ OF_A_LOCAL_MASTER = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress
 LOG_LEVEL = "spark.log.level"
 WORKERS_PYTHON = "PYSPARK_PYTHON"
 WORKERS_PYTHON_CONF = "spark.pyspark.python"
-"""The same as configuration, which pyspark looks at only where spark-submit has started it."""
+"""The same as configuration, which pyspark reads only if spark-submit has started it."""
 JAVA_OPTIONS = "SPARK_SUBMIT_OPTS"
 """For the driver's Java, beside those of `spark.driver.extraJavaOptions`."""
 QUIET = "ERROR"
@@ -97,7 +97,7 @@ def sql_settings(conf: Mapping[str, Any] | None, spark: SparkSession | None = No
 
 
 def kill_java() -> bool:
-    """Kill the Java of this process, so that whoever waits for it waits no longer; False where there is none.
+    """Kill the Java of this process, so that nobody waits for it any longer; False if there is none.
 
     It may be called in a signal handler.
     """
@@ -110,7 +110,7 @@ def kill_java() -> bool:
 
 
 def check_installed() -> None:
-    """Refuse to go on without the Python packages that Spark needs.
+    """Refuse to continue without the Python packages that Spark needs.
 
     Raises:
         SparkError: pyspark or pyarrow is not installed.

@@ -18,7 +18,7 @@ TIME = "_time_us"
 HASH = "_viper_hash"
 """The column of what Spark hashes to divide rows, while they are being divided."""
 NTH = "_viper_nth"
-"""The column that numbers rows of equal time and key, while they are being looked at."""
+"""The column that numbers rows of equal time and key, while they are being checked."""
 RESERVED = (TIME, HASH, NTH)
 """Names that columns of a source cannot have, however they are spelled: to Spark ``A`` is ``a``."""
 

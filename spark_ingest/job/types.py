@@ -52,7 +52,7 @@ def check_columns(df: DataFrame, spec: StreamSpec) -> None:
     """Refuse what names no column, or several.
 
     Raises:
-        JobError: tells all of them together, each with the nearest name.
+        JobError: names all of them together, each with the nearest name.
     """
     check_names(df.columns, spec)
 
@@ -133,7 +133,7 @@ def _as_text(name: str, kind: DataType) -> Column:
 
 
 def _with_entries(column: Column, kind: DataType) -> Column:
-    """Arrays of entries in place of maps whose keys JSON does not tell: of bytes it has an address."""
+    """Arrays of entries in place of maps whose keys JSON does not show: of bytes it has an address."""
     from pyspark.sql import functions as F
     from pyspark.sql import types as T
 

@@ -22,7 +22,7 @@ MOST_FILES = 20
 
 _SEPARATORS = {"sep", "delimiter"}
 _PLAIN_CSV = {"header", "inferschema", "mode", "timestampformat", "dateformat", *_SEPARATORS}
-"""Options for CSV files that do not change which columns there are; with any other, Spark has to tell."""
+"""Options for CSV files that do not change which columns there are; with any other, Spark has to find out."""
 
 _FIELD = re.compile(r"\s*(?:`(?P<quoted>(?:[^`]|``)+)`|(?P<plain>\w+))[\s:]")
 _NESTED = re.compile(r"\([^()]*\)|<[^<>]*>")

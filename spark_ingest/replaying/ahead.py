@@ -35,7 +35,7 @@ class Ahead:
     def of(self, parts: Generator[Generator[T]]) -> Generator[T]:
         """The items of generators, one generator after the other, and what these raise.
 
-        One item is ready of the generator that is drawn from, and of as many behind it as there are threads.
+        One item is ready of the generator that is drawn from, and of as many after it as there are threads.
         Whatever has been begun is closed with this one.
         """
         upcoming = _Lane(self._pool, parts)
@@ -88,7 +88,7 @@ class _Lane(Generic[T]):
 
     @property
     def has_failed(self) -> bool:
-        """True if `take` will raise, which is to come behind all that was taken before."""
+        """True if `take` will raise, which is to come after all that was taken before."""
         return self._following.exception() is not None
 
     def close(self) -> None:

@@ -40,7 +40,7 @@ class Marks:
     def check(self, path: Path) -> None:
         """Compare a file that has just been opened; what then takes its place is of no matter.
 
-        If the path still leads to the file that was there, it did so when that was opened. To look at the
+        If the path still leads to the file that was there, it did so when that was opened. To check the
         opened file itself would need its descriptor, which pyarrow before 25 does not give.
 
         Raises:

@@ -112,7 +112,7 @@ def schema_of(path: Path, columns: Sequence[str], marks: Marks = UNMARKED) -> pa
     """Schema of the batches that `read_stream` would make of a file.
 
     Raises:
-        DatasetError: as `read_stream`, as far as the end of the file tells.
+        DatasetError: as `read_stream`, as far as the end of the file shows it.
     """
     with _opened(path, marks) as file:
         _check_columns(path, file.schema, columns)
@@ -161,7 +161,7 @@ def _check_columns(path: Path, schema: pa.Schema, columns: Sequence[str]) -> Non
 
 
 def _meets(file: RowFile, group: int, span: Span) -> bool:
-    """True if a group may have rows of the span: it may where it does not tell."""
+    """True if a group may have rows of the span: it may if it does not say."""
     if span.is_all:
         return True
     limits = file.limits(group)

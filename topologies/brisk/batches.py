@@ -126,8 +126,8 @@ class Predictor(BatchBolt):
 
     Args:
         model: a file with the model, see `markov.read`; None for one that is drawn.
-        window: transactions of an entity that are looked at, 2 to 12.
-        threshold: scores above it are told.
+        window: the last transactions of an entity that are judged by, 2 to 12.
+        threshold: scores above it are reported.
 
     Raises:
         ValueError: the window or the model is out of the question.

@@ -1,6 +1,6 @@
 """Log processing on columns; its bolts emit what `log_processing` does tuple by tuple.
 
-Countries and their cities are counted one behind the other, as each of them is a key of its own.
+Countries and their cities are counted one after the other, as each of them is a key of its own.
 """
 
 from functools import reduce

@@ -53,7 +53,7 @@ def _others(row, target):
 
 
 def drawn(seed=1):
-    """A model of the usual states: what comes often is likely behind each of them, a bit more or less so."""
+    """A model of the usual states: frequent ones are likely after each of them, a bit more or less so."""
     chance = np.random.default_rng(seed)
     often = np.array([a * b * c for a, b, c in product(*OFTEN)])
     rows = often * chance.uniform(0.8, 1.25, (len(STATES), len(STATES)))

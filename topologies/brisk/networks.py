@@ -13,7 +13,7 @@ ADDRESS_BITS = 32
 LARGE, SMALL = 8, 24
 """Bits that the addresses of the largest and of the smallest networks have in common."""
 FIRST, BEHIND = 1, 224
-"""The numbers that addresses begin with, the first one and that behind the last one."""
+"""The numbers that addresses begin with, the first one and that after the last one."""
 
 
 def drawn(seed=1, count=3_000, countries=40, cities=12, reach=200):

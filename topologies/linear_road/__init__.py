@@ -1,6 +1,6 @@
 """Linear Road: tolls and accidents on expressways, from the reports of all vehicles.
 
-records     the input, and where each of its lines stands in time
+records     the input, and the time of each of its lines
 generator   draws input from a seed, for any number of expressways and any length
 spouts      bring a file, or what is generated
 bolts       the application, in small steps

@@ -101,7 +101,7 @@ class Stops(Bolt):
 
 
 class Accidents(Bolt):
-    """Finds vehicles that stand in one place, and tells the segments before them; and when they move."""
+    """Finds vehicles that stand still, and notifies the segments before them; likewise when they move."""
 
     outputs = ["segment", "place", "minute", "happens"]
     stopped = MapState()
@@ -184,7 +184,7 @@ class Accounts(Bolt):
 
     outputs = ["answer"]
     total = ValueState("int64", default=0)
-    """All tolls that the vehicle was told of, but those of segments by whose exit it has left."""
+    """All tolls that the vehicle heard of, but those of segments by whose exit it has left."""
     announced = ValueState("int64", default=0)
     """The last one of them, which it does not owe yet."""
 

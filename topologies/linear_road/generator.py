@@ -119,7 +119,7 @@ class Generator:
     # -- vehicles
 
     def _drawn_sums(self):
-        """The shares of those who come by each segment, added up, road behind road; a few have most."""
+        """The shares of those who come by each segment, added up, road after road; a few have most."""
         weights = self._chance.pareto(1.2, (self._xways * 2, SEGMENTS)) + 0.3
         sums = np.cumsum(weights / weights.sum(axis=1, keepdims=True), axis=1)
         return (sums + np.arange(self._xways * 2)[:, None]).ravel()
@@ -202,7 +202,7 @@ class Generator:
         return lines
 
     def _with_queries(self, reports):
-        """Each query stands behind a report of its vehicle."""
+        """Each query comes after a report of its vehicle."""
         traffic, chance = self._traffic, self._chance
         drawn = chance.random(len(reports))
         bounds = np.cumsum((traffic.balances, traffic.expenditures, traffic.travel_times))

@@ -44,7 +44,7 @@ def parsed(line):
 
 
 def whole_seconds(lines):
-    """The lines of arrays, divided anew: none of the seconds is divided."""
+    """The lines of arrays, divided again: none of the seconds is divided."""
     rest = np.empty((0, COLUMNS), np.int64)
     for array in lines:
         found = np.concatenate((rest, array)) if len(rest) else array

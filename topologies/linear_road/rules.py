@@ -10,7 +10,7 @@ from linear_road.records import EXIT, SEGMENTS
 STOPPED_AFTER = 4
 """Reports from one place after which a vehicle has stopped."""
 REACH = 4
-"""Segments before that of an accident in which vehicles are told of it."""
+"""Segments before that of an accident in which vehicles hear of it."""
 CROWD, SLOW, FACTOR = 50, 40, 2
 """Vehicles beyond which a toll is asked for, miles per hour below which it is, and what it grows by."""
 MINUTES = 5
@@ -58,7 +58,7 @@ def stood(number):
 
 
 def told_of(segment):
-    """The segments in which vehicles are told of an accident in one, as Python's numbers."""
+    """List the segments in which vehicles hear of an accident in one, as Python's numbers."""
     _, dir, seg = named(segment)
     reached = range(seg, seg - REACH - 1, -1) if dir == 0 else range(seg, seg + REACH + 1)
     return [segment - seg + each for each in reached if 0 <= each < SEGMENTS]
@@ -109,18 +109,18 @@ def move_of(has_moved, lane):
 
 
 def with_accident(known, place, minute):
-    """The known accidents, and one that has happened in a minute; vehicles are told from the next on."""
+    """The known accidents, and one that has happened in a minute; vehicles hear of it from the next on."""
     return _until(known, minute) + _ACCIDENT.pack(place, segment_of_place(place), minute + 1, _FOR_EVER)
 
 
 def cleared(known, place, minute):
-    """The known accidents, of which the one in a place is cleared in a minute; vehicles are told of it until
-    that minute is over."""
+    """The known accidents, of which the one in a place is cleared in a minute; vehicles hear of it until that
+    minute is over."""
     return _until(known, minute, place)
 
 
 def _until(known, minute, place=None):
-    """The accidents of which vehicles are told in a minute or later, when the one in a place is cleared."""
+    """The accidents of which vehicles hear in a minute or later, when the one in a place is cleared."""
     kept = []
     for at, where, since, until in _ACCIDENT.iter_unpack(known):
         last = minute if at == place and until == _FOR_EVER else until
@@ -130,7 +130,7 @@ def _until(known, minute, place=None):
 
 
 def ahead(known, minute):
-    """The segment of the first accident that vehicles are told of in a minute; None if there is none."""
+    """The segment of the first accident that vehicles hear of in a minute; None if there is none."""
     told = (where for _, where, since, until in _ACCIDENT.iter_unpack(known) if since <= minute <= until)
     return next(told, None)
 

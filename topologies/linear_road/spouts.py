@@ -86,7 +86,7 @@ class Generated(Injector):
     """Brings lines that are drawn from a seed.
 
     Args:
-        seconds: how long they go on.
+        seconds: how long they last.
         xways: for how many expressways.
         seed: what they are drawn from.
         injectors: among how many they are divided.

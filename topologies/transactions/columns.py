@@ -34,7 +34,7 @@ def joined_lists(values, lengths):
     """A column of lists.
 
     Args:
-        values: an array of all their values, one list's behind the other's.
+        values: an array of all their values, one list's after the other's.
         lengths: how many of them each has.
     """
     ends = np.zeros(len(lengths) + 1, np.int32)

@@ -3,7 +3,7 @@
 An event has ten different records, of 10,000 with about 128 bytes each. All of them are read, and what was
 read is added up; or all of them get new values, and the event is passed on as it is.
 
-The published code has 100,000 records of 32 bytes, and an event reads only where it was told to: by default
+The published code has 100,000 records of 32 bytes, and an event reads only if an option says so: by default
 all of them write. It runs both bolts in one step of one thread; here a sum is made by a bolt of its own.
 """
 

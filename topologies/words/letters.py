@@ -2,7 +2,7 @@
 
 
 def words_by_letter(number, line):
-    """The words of a line, each behind its first letter, in lower case, and with its length."""
+    """The words of a line, each after its first letter, in lower case, and with its length."""
     for word in line.lower().split():
         letters = word.strip("()[]'.,;:!?-")
         if letters:

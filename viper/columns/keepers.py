@@ -1,4 +1,4 @@
-"""Finds out what refers to memory that was lent, for the message to whoever keeps it."""
+"""Finds out what refers to memory that was lent, for the message about the keeper."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pyarrow as pa
 from viper.columns.lease import Lease
 
 _MOST_SEEN: Final = 10_000
-"""Objects that are looked at: one may lead to anything."""
+"""Objects that are searched: one may lead to anything."""
 
 
 def kept_in(value: object, lease: Lease) -> str | None:

@@ -71,7 +71,7 @@ class Columns:
 
     @property
     def rows(self) -> list[Row]:
-        """The values tuple by tuple, made anew at each call."""
+        """The values tuple by tuple, made again at each call."""
         return rows_of(self.batch.columns, len(self), _converters(self.batch.schema))
 
     def slice(self, first: int, count: int) -> Columns:
@@ -109,7 +109,7 @@ class Columns:
         return [Columns(divided.slice(first, end - first)) for first, end in pairs]
 
     def joined(self, *others: Payload) -> Payload:
-        """These values, and those of other payloads behind them; rows, where one of these holds rows."""
+        """These values, and those of other payloads after them; rows, where one of these holds rows."""
         parts = [part for part in others if len(part)]
         if not parts:
             return self
@@ -135,7 +135,7 @@ class Columns:
 
         Args:
             lease: what lends the memory.
-            alike: whether all of them do if the first does; to look at each takes 1 us.
+            alike: whether all of them do if the first does; to check each takes 1 us.
         """
         columns = self.batch.columns
         there = [index for index, one in enumerate(columns[:1] if alike else columns) if lease.has_lent(one)]

@@ -163,7 +163,8 @@ _CONVERTERS: list[tuple[Callable[[pa.DataType], bool], Converter]] = [
 class _Choices:
     """Values of a dictionary's indices: 17 to 20.
 
-    That is no faster than making each text anew, but rows then share them: less memory, and one hash for all.
+    That is no faster than making each text again, but rows then share them: less memory, and one hash for
+    all.
     """
 
     def __init__(self, convert: Converter) -> None:

@@ -2,7 +2,7 @@
 
 A chunk is a header and rows; viper/csrc/state/export.c has the form of these. A snapshot is all that a table
 holds at one moment, or what has changed of it since another snapshot. It is taken out chunk by chunk, while
-the table goes on changing. Rows are told with their numbers, so that they are entered again in the order of
+the table keeps changing. Rows are written with their numbers, so that they are entered again in the order of
 their insertion, and a group iterates the same in whichever task it is.
 """
 
@@ -39,7 +39,7 @@ def next_chunk(table: KeyedTable, limit: int = 1 << 16) -> Chunk | None:
 
     Args:
         table: a state's.
-        limit: bytes of a chunk. One ends behind the first row that reaches them; no row is divided.
+        limit: bytes of a chunk. One ends after the first row that reaches them; no row is divided.
     """
     piece = table.next_piece(limit)
     if piece is None:
@@ -61,7 +61,7 @@ def export(table: KeyedTable, limit: int = 1 << 20) -> Iterator[Chunk]:
 
 
 def load(table: KeyedTable, group: int, chunks: Sequence[bytes]) -> None:
-    """Enter the rows of chunks, behind those that the group has, and commit them.
+    """Enter the rows of chunks, after those that the group has, and commit them.
 
     Args:
         table: one with the same columns, elements or values, of a `KeyedState` with as many key groups.

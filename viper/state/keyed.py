@@ -227,7 +227,7 @@ def scope_of(table: KeyedTable) -> Scope:
 
 
 def _shown(key: object) -> bytes:
-    """A key as it is shown of which its canonical bytes tell only what it equals."""
+    """A key as it is shown of which its canonical bytes say only what it equals."""
     pickled = pickle.dumps(key)
     return pickle.dumps(python_within(pickle.loads(pickled))) if holds_any(pickled) else pickled
 

@@ -126,7 +126,7 @@ class Writer:
         lib.vp_writer_commit(self._writer)
 
     def back_to_commit(self) -> None:
-        """Take back all changes since the last commit. Cells and tables find the rows anew."""
+        """Take back all changes since the last commit. Cells and tables find the rows again."""
         lib.vp_writer_back(self._writer, (0, 0, 0))
 
     @property

@@ -103,7 +103,7 @@ class Evaluator:
         return int(lib.vp_txchoice_evaluate(self._native, holder, me, who))
 
     def end(self) -> None:
-        """End its threads; what is evaluated behind that is so serially."""
+        """End its threads; later evaluations are serial."""
         lib.vp_txchoice_end(self._native)
 
 

@@ -23,9 +23,9 @@ class Outcome(enum.IntEnum):
     """The outcome of an evaluation."""
 
     NOTHING = 0
-    """Nothing could be evaluated, or somebody else is at it, who looks again behind it."""
+    """Nothing could be evaluated, or somebody else evaluates, who checks again afterwards."""
     PROGRESSED = 1
-    """Logs have been told of progress."""
+    """Logs have progressed."""
     WAITS_ALONE = 2
     """Likewise, up to a function that is to run alone."""
 
@@ -152,7 +152,7 @@ class Group:
         self._evaluator = evaluator
 
     def end_threads(self) -> None:
-        """End the threads of this process that evaluate, if there are any, behind a run."""
+        """End the threads of this process that evaluate, if there are any, after a run."""
         if self._evaluator is not None:
             self._evaluator.end()
 

@@ -1,7 +1,7 @@
 """A shared table as bytes, as a checkpoint holds it: a line of JSON for each row and each element of a set.
 
     [7, 100, 2]                                     a row: its key, its values, of sets how many elements
-    {"key": 7, "column": "seen", "element": "a"}    an element; those of all rows stand behind all rows
+    {"key": 7, "column": "seen", "element": "a"}    an element; those of all rows come after all rows
 
 Rows come in the order in which they were entered, so that nobody has to sort a million of them.
 """

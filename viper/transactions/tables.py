@@ -1,4 +1,4 @@
-"""A shared table in an arena: filled before a run, read behind it, and what transactions are recorded on."""
+"""A shared table in an arena: filled before a run, read after it, and used by recorded transactions."""
 
 from __future__ import annotations
 

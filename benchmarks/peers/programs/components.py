@@ -16,7 +16,7 @@ STATELESS = {"viper.stateless": True}
 
 
 class WithJob:
-    """A component that is told its job as text, which any process can read."""
+    """A component that gets its job as text, which any process can read."""
 
     def __init__(self, job: str) -> None:
         super().__init__()

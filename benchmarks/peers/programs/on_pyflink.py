@@ -1,6 +1,6 @@
 """PyFlink's DataStream API in thread mode, where Flink's Java threads call Python within their own process.
 
-The last Python function of each job counts what it emits; Java throws it away behind that, so that no call
+The last Python function of each job counts what it emits; Java throws it away after that, so that no call
 is paid for a sink. Options are ``par``, the parallelism, and ``buffer_ms``, after how many milliseconds a
 buffer that is not full is handed on.
 """

@@ -45,7 +45,7 @@ class Profile:
     components: Mapping[str, ComponentCost]
     """By name."""
     run_ns: float = 0.0
-    """For each run of tuples that a task takes from one of several sources before it goes on with another."""
+    """For each run of tuples that a task takes from one of several sources before another."""
     jumbo_ns: float = 0.0
     """For each jumbo tuple, at its producer and its consumer together; half is counted for each."""
     jumbo_tuples: float = 1000.0

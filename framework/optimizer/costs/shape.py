@@ -45,7 +45,7 @@ class Flow:
 
 @dataclass(frozen=True)
 class Shape:
-    """All components, each behind those that it receives from, and the flows between them, without cycles."""
+    """All components, each after those that it receives from, and the flows between them, without cycles."""
 
     nodes: tuple[Node, ...]
     flows: tuple[Flow, ...]

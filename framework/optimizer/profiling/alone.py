@@ -1,4 +1,4 @@
-"""Each component alone: on its recorded input, and with nothing behind it but what drops its output.
+"""Each component alone: on its recorded input, and with nothing after it but a sink that drops its output.
 
 A run of the whole topology is recorded. Then each component in turn has a topology to itself, in which spouts
 bring what its sources have emitted and its consumers do nothing; a spout is not changed. There a component
@@ -48,7 +48,7 @@ class AsColumns(BatchBolt):
     """Hands tuples on, on the streams that they came on: those of typed streams as columns."""
 
     def process_rows(self, rows: Rows) -> None:
-        """Make columns of them, so that the component behind does not have to."""
+        """Make columns of them, so that the next component does not have to."""
         self.emit_rows(rows.values() if rows.schema is None else rows.batch(), stream=rows.stream)
 
 
@@ -100,7 +100,7 @@ class Alone:
 
         Args:
             inline: a plan of the whole topology in one place, for the run that is recorded.
-            tell: how far it is, and which component is left out for what reason.
+            tell: gets how far it is, and which component is left out for what reason.
         """
         found: dict[str, Profile] = {}
         with tempfile.TemporaryDirectory(prefix="viper-alone-") as name:

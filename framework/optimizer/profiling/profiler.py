@@ -63,7 +63,7 @@ class Profiler:
             shape: the topology's.
             plans: what is run.
             rounds: how often.
-            tell: how far it is.
+            tell: gets how far it is.
             guess: what costs are expected to be, see `fit`.
 
         Raises:

@@ -26,7 +26,7 @@ def spin_s() -> float:
 
 
 class Reference:
-    """Looks at the machine before a run and behind each one.
+    """Measures the machine before a run and after each one.
 
     Args:
         spin: seconds that the loop has taken.
@@ -37,7 +37,7 @@ class Reference:
         self._seen = [spin()]
 
     def look(self) -> None:
-        """Look once more, behind a run."""
+        """Measure again, after a run."""
         self._seen.append(self._spin())
 
     def factors(self) -> list[float]:

@@ -34,7 +34,7 @@ class Ahead:
             ]
             for at in numbers
         ]
-        """By component and its choice: what places get at least of those behind it, because of it."""
+        """By component and its choice: what places get at least of those after it, because of it."""
 
     def of(self, chosen: Sequence[int], loads: Loads) -> Loads:
         """Sum the loads of places, and the least of all after the next component, because of those before it.

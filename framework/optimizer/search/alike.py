@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 Alike = Mapping[int, Sequence[int]]
-"""By place those behind it that can take its part while all places before it keep theirs. Of shares that
+"""By place those after it that can take its part while all places before it keep theirs. Of shares that
 differ by names of places only, those are enough in which each place has at least as much as its own here."""
 TRIES = 20_000
 """Assignments of one place to another that are tried; exchanges that this does not find are not used."""
@@ -49,7 +49,7 @@ class _Search:
         return False
 
     def _goes_on(self, way: list[int], place: int) -> bool:
-        """True if the next place can become this one; then it is put behind the others."""
+        """True if the next place can become this one; then it is put after the others."""
         self._left -= 1
         new = len(way)
         if self._left < 0 or place in way or self._kinds[new] != self._kinds[place]:

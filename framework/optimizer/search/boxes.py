@@ -23,7 +23,7 @@ NARROWEST = 1 / 256
 ROUNDING = 1 + 1e-9
 """A plan that lies right at the bound is not above it."""
 LEVELS = 64
-"""Periods that are looked at, between that of the bound that is known and that of the plan."""
+"""Periods that are tried, between that of the bound that is known and that of the plan."""
 
 
 def bound_by_boxes(problem: Problem, reached: float, boxes: int = 4_000) -> float:
@@ -32,7 +32,7 @@ def bound_by_boxes(problem: Problem, reached: float, boxes: int = 4_000) -> floa
     Args:
         problem: what deployments are of.
         reached: a rate that a deployment has, or nearly; there is no bound below it.
-        boxes: how many are looked at; with more of them the bound is lower.
+        boxes: how many are examined; with more of them the bound is lower.
     """
     highest = bound_with_fetches(problem)
     shares = Shares(problem, least_work(problem))
@@ -56,7 +56,7 @@ def _level(pair: Pair, periods: list[float], boxes: int) -> int:
     Args:
         pair: of a producer, whose shares are divided, and a consumer.
         periods: in ascending order; it is known that no plan comes below the first one.
-        boxes: how many are looked at.
+        boxes: how many are examined.
     """
     ties = count()
     live: list[tuple[int, int, Box]] = [(0, next(ties), pair.whole(periods[-1]))]

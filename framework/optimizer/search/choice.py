@@ -17,7 +17,7 @@ class Best:
     """The exact search where it comes to an end soon, else the local one.
 
     Args:
-        nodes: parts of plans that the exact search may look at; that many take some seconds.
+        nodes: parts of plans that the exact search may examine; that many take some seconds.
     """
 
     nodes: int = 500_000

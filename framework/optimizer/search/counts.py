@@ -33,7 +33,7 @@ FINENESS = (1, 2, 3)
 other more often."""
 
 NORM = 24
-"""A sum of such powers is nearly the greatest of them, and still tells whether the others become less."""
+"""A sum of such powers is nearly the greatest of them, and still shows whether the others become less."""
 EQUAL = 1e-9
 
 

@@ -32,7 +32,7 @@ SAME = 1 - 1e-12
 
 
 class TooLarge(ValueError):
-    """More parts of plans would have to be looked at than were allowed."""
+    """The search would have to examine more parts of plans than were allowed."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Exact:
     """Goes through all plans.
 
     Args:
-        most_nodes: parts of plans that are looked at, at most.
+        most_nodes: parts of plans that are examined, at most.
     """
 
     most_nodes: int = 2_000_000
@@ -51,7 +51,7 @@ class Exact:
 
         Raises:
             ValueError: a place has several cores, or the ways between places have limits.
-            TooLarge: there is too much to look at.
+            TooLarge: there is too much to examine.
         """
         if any(place.cores != 1 for place in problem.machine.places):
             raise ValueError("some places have several cores: expected workers of one thread each")
@@ -101,7 +101,7 @@ class _Search:
         self._of_choices: dict[tuple[int, ...], list[Loads]] = {}
         self._of_fresh: dict[tuple[int, int], list[tuple[int, int]]] = {}
         self.nodes = 0
-        """Parts of plans that were looked at."""
+        """Parts of plans that were examined."""
 
     def run(self) -> Deployment:
         """The best plan."""
@@ -251,7 +251,7 @@ def _sum(one: float, other: float, more: float) -> float:
 
 
 def _neighbours(tables: Tables) -> list[list[int]]:
-    """Of each component those before it that it or one behind it has to do with."""
+    """Of each component those before it that it or one after it has to do with."""
     return [
         sorted({one for one, other in tables.between if one < at <= other}) for at in range(len(tables.names))
     ]

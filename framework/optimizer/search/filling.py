@@ -16,7 +16,7 @@ def filled(model: Shares, period: float, first: int, order: tuple[str, ...]) -> 
         model: of the topology.
         period: nanoseconds for each tuple of a spout.
         first: index of the place that is filled first.
-        order: of the components, each behind those that it receives from.
+        order: of the components, each after those that it receives from.
     """
     machine = model.problem.machine
     room = [place.cores * period for place in machine.places]

@@ -51,7 +51,7 @@ class Placed:
 
     deployment: Deployment
     nodes: int
-    """Placements, whole or in part, that were looked at."""
+    """Placements, whole or in part, that were examined."""
     complete: bool
     """True if the search came to its end, rather than to its limit."""
 
@@ -62,7 +62,7 @@ class Placing:
     Args:
         parts: what is to be placed.
         heuristics: which it uses.
-        limit: nodes after which it gives what it has; it goes on until it has something.
+        limit: nodes after which it gives what it has; it continues until it has something.
     """
 
     def __init__(self, parts: Parts, heuristics: Heuristics = ALL, limit: int = 2_000) -> None:
@@ -140,7 +140,7 @@ class Placing:
         return [fit for fit, _ in fits[:1]]
 
     def _may(self, node: _Node, unit: int, place: int) -> bool:
-        """True if nothing stands there that the unit has been decided to be apart from."""
+        """True if nothing is placed there that the unit has been decided to be apart from."""
         others = (one if other == unit else other for one, other in node.apart if unit in (one, other))
         return all(node.places[other] != place for other in others)
 

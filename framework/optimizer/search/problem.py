@@ -43,7 +43,7 @@ class Found:
     bound: float
     """Tuples of spouts a second that no deployment exceeds, by the model; infinite where it is not known."""
     considered: int
-    """Deployments, whole or in part, that it has looked at."""
+    """Deployments, whole or in part, that it has examined."""
 
     @property
     def gap(self) -> float:

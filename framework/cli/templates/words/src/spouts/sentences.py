@@ -11,7 +11,7 @@ SENTENCES = [
 
 
 class Sentences(Spout):
-    """Emits each sentence once, and ends; a spout that goes on for ever defines next_tuple instead."""
+    """Emits each sentence once, and ends; a spout that never ends defines next_tuple instead."""
 
     outputs = ["sentence"]
 
