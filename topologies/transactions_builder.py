@@ -47,7 +47,7 @@ class _Building:
         return self.builder.set_bolt(name, self._bolts.get(name, own), self._tasks_of(name))
 
     def answers(self, *sources):
-        """Put the sink after these sources, each a component or a pair with a stream; return the application."""
+        """Put the sink after these sources, components or pairs with a stream; return the application."""
         sink = self.builder.set_bolt("answers", self._sink)
         for source in sources:
             component, stream = source if isinstance(source, tuple) else (source, "default")

@@ -322,7 +322,7 @@ class Reader:
         return int(lib.vp_merge_last_ts(self._merge))
 
     def until_ts(self) -> int:
-        """The latest event time that may come, once all sources have reported theirs; `UNTOLD` before that."""
+        """The latest event time that may come, once all sources have reported one; else `UNTOLD`."""
         return int(lib.vp_merge_until_ts(self._merge))
 
     def waiting_tuples(self) -> int:
