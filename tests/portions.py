@@ -14,7 +14,7 @@ TIMES = 20
 
 
 def at_every_change(cases: Iterable[Any], count: int = 1) -> list[Any]:
-    """Parameters for a test; those behind the first ``count`` are marked as slow.
+    """Parameters for a test; those after the first ``count`` are marked as slow.
 
     Args:
         cases: the values of the parameter; of several parameters, if they are tuples.

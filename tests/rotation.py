@@ -11,7 +11,7 @@ from zlib import crc32
 DETERMINISM = "DETERMINISM_SEED"
 """The seed that the sample of the determinism matrix is drawn from: a number."""
 SCHEDULES = "SCHEDULES"
-"""The fault schedules that are run: the first one of them, and the one behind the last, as `200:400`."""
+"""The fault schedules that are run: the first one of them, and the one after the last, as `200:400`."""
 ALL_SCHEDULES = 1000
 SLOW_TESTS = "SLOW_TESTS"
 """The portion of the slow tests that is run: its number, and how many portions there are, as `0/3`."""

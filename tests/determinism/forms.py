@@ -36,7 +36,7 @@ FORMS: Final = ("single", "typed", "mixed")
 """As it is; with typed streams; and with typed streams, in batches, by rows or by columns, as it is drawn."""
 _TYPES: Final = {"key": "int64 not null", "trail": "string", "time": "int64", "side": "string"}
 _UNTYPED: Final = (MixedKeys, Wares)
-"""Spouts whose values are of any type, and so are those of what stands behind them."""
+"""Spouts whose values are of any type, and so are those of what stands after them."""
 _SINGLE: Final = (Asks, Batches, Directs, OPlus, Sink)
 """Bolts that ask who receives a tuple, or name who does; batches of their own; windows by key; and sinks."""
 _BY_ROWS: Final = {Counted: CountedInRows}

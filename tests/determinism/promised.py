@@ -4,7 +4,7 @@ Each is drawn from a number alone, so that a failure names the number and can be
 
 - spouts by event time: generators and polled ones, in up to three partitions, whose rows are tracked all,
   in part or not at all, come in bursts, and share times with those of other spouts, or have none;
-- bolts without state behind every grouping, with state behind keys, with ticks by event time in one or
+- bolts without state after every grouping, with state after keys, with ticks by event time in one or
   several tasks, with batches that emit a little or far more than a channel holds, with answers that come with
   ticks; streams that fork and meet again; direct, ``all`` and custom groupings, with copies and without;
 - channels from the smallest that are allowed to ones that are never full, and everything else of the

@@ -1,4 +1,4 @@
-"""Runs of a variant whose bolts get other numbers of tasks while they go on, as far as any can be scaled."""
+"""Runs of a variant whose bolts get other numbers of tasks meanwhile, as far as any can be scaled."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def growing(topology: Topology, options: Mapping[str, Any]) -> Topology:
 
 
 def run_scaled(topology: Topology, options: Mapping[str, Any], seed: int, duration_s: float) -> RunReport:
-    """Run a topology, and give its bolts other tasks as long as it goes on; the seed says how many."""
+    """Run a topology, and give its bolts other tasks as long as it continues; the seed says how many."""
     run = Run(*planned(topology, options), RunOptions(duration_s=duration_s))
     with scaled(run, seed):
         return run.execute()

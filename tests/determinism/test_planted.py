@@ -78,7 +78,7 @@ place = Lineage.place
 
 
 def forgets(self: Lineage, *arguments: Any) -> None:
-    """As `Lineage.place`, but an input that is cut into several stretches counts its outputs anew."""
+    """As `Lineage.place`, but an input that is cut into stretches counts its outputs from the start."""
     place(self, *arguments)
     self._descent.go_below(LEAST, 0)
 
@@ -121,7 +121,7 @@ cut = Link._cut
 
 
 def from_its_start(self: Link, count: int) -> Iterator[Run]:
-    """As `Link._cut`, but a jumbo tuple of which some was taken begins anew."""
+    """As `Link._cut`, but a jumbo tuple of which some was taken begins from the start."""
     for source, jumbo, _, size in cut(self, count):
         yield source, jumbo, 0, size
 

@@ -38,7 +38,7 @@ def test_what_is_promised_holds(kind: str, number: int) -> None:
 
 @pytest.mark.parametrize(("seed", "kind"), [("20780/12", "inline")])
 def test_what_was_wrong_once(seed: str, kind: str) -> None:
-    """The last batches of a bolt stood behind all time, as its producer told too late how far that came."""
+    """The last batches of a bolt stood after all time, as its producer told too late how far that came."""
     drawn = promise(seed, kind, WORKERS[kind])
     for _ in range(3):  # the slices of a run depend on how long they take
         difference = difference_of(drawn, every_stream=True)

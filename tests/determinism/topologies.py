@@ -180,7 +180,7 @@ def owned(par: int) -> TopologyBuilder:
 
 
 def recalled_ticks(par: int) -> TopologyBuilder:
-    """Declared state of one task, which is told at ticks by event time, behind state by key."""
+    """Declared state of one task, which is told at ticks by event time, after state by key."""
     builder = TopologyBuilder()
     builder.set_spout("first", Timed, args=[COUNT, "a", 3, 150])
     builder.set_spout("second", Timed, args=[COUNT // 4, "b", 1, 333])
@@ -192,7 +192,7 @@ def recalled_ticks(par: int) -> TopologyBuilder:
 
 
 def windows_by_key(par: int) -> TopologyBuilder:
-    """Windows by key, the last of which end behind the last row; state, a join, and windows behind them."""
+    """Windows by key, the last of which end after the last row; state, a join, and windows after them."""
     builder = TopologyBuilder()
     builder.set_spout("first", Timed, 2, args=[COUNT, "a", 2, 170])
     builder.set_spout("second", Timed, args=[COUNT // 4, "b", 1, 333])
@@ -216,7 +216,7 @@ def gathered(par: int) -> TopologyBuilder:
 
 
 def uneven_spouts(par: int) -> TopologyBuilder:
-    """A spout with nothing to say, one that ends early, a polled one with pauses, and one that goes on."""
+    """A spout with nothing to say, one that ends early, a polled one with pauses, and one that continues."""
     builder = TopologyBuilder()
     builder.set_spout("empty", Numbers, args=[0, "e"])
     builder.set_spout("early", Numbers, args=[COUNT // 10, "x"])
@@ -264,7 +264,7 @@ def by_value(par: int) -> TopologyBuilder:
 
 
 def ticks(par: int) -> TopologyBuilder:
-    """Ticks by event time at a bolt with one task, behind others with many."""
+    """Ticks by event time at a bolt with one task, after others with many."""
     builder = TopologyBuilder()
     builder.set_spout("first", Timed, args=[COUNT, "a", 3, 150])
     builder.set_spout("second", Timed, args=[COUNT // 4, "b", 1, 333])
@@ -275,7 +275,7 @@ def ticks(par: int) -> TopologyBuilder:
 
 
 def tick_batches(par: int) -> TopologyBuilder:
-    """Batches that fire at ticks of event time, in one task behind others."""
+    """Batches that fire at ticks of event time, in one task after others."""
     builder = TopologyBuilder()
     builder.set_spout("source", Timed, 2, args=[COUNT, "a", 2, 170])
     builder.set_bolt("work", Forward, par, args=["", 2]).shuffle_grouping("source")

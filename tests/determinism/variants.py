@@ -49,7 +49,7 @@ class Variant:
 
     @property
     def scaled(self) -> int | None:
-        """The seed of the numbers of tasks that bolts get while the run goes on; None for none."""
+        """The seed of the numbers of tasks that bolts get while the run continues; None for none."""
         draw = self._draw("scaled")
         is_outside = self.topology in FOR_ONE_PARALLELISM
         return None if is_outside or not self.seed or draw.random() < 0.5 else draw.randrange(1000)

@@ -1,9 +1,9 @@
 """Runs the commands and writes the files of a page, and compares what it shows.
 
-A ``console`` block has commands behind ``$ `` and what each prints, on both outputs. ``...`` stands for
+A ``console`` block has commands after ``$ `` and what each prints, on both outputs. ``...`` stands for
 anything within a line and, as a line of its own, for any lines. The last line tells an exit code that is not
 0. A ``python`` block that begins with ``# path`` shows that file; one that begins with ``# path, changed``
-is what the reader writes into it, as is one whose file is not there. A block that has a path behind its
+is what the reader writes into it, as is one whose file is not there. A block that has a path after its
 language, as in ``csv data/sales.csv``, is the content of that file.
 """
 

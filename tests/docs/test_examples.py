@@ -2,7 +2,7 @@
 
 A page with ``console`` blocks is played, each section in a folder of its own: its files, and those before the
 first section, are written, its commands are run, and what they print is compared. On any other page the
-Python blocks are run one behind the other in one namespace, behind what GIVEN has of the page. Blocks that
+Python blocks are run one after the other in one namespace, after what GIVEN has of the page. Blocks that
 begin as FRAGMENTS says cannot be run by themselves, and are compiled. YAML is read, and what it names must
 exist.
 """

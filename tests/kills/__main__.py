@@ -1,8 +1,8 @@
 """Kill runs of every shape, again and again: ``python -m tests.kills [--kills N] [--seed N] [SHAPE ...]``.
 
 Five campaigns, each over all shapes: workers are killed, with and without checkpoints; likewise while bolts
-get other numbers of tasks; whole process groups are killed, and gone on from the last checkpoint; likewise
-leaders alone, whose workers have to end by themselves; runs are suspended, and gone on with another
+get other numbers of tasks; whole process groups are killed, and resumed from the last checkpoint; likewise
+leaders alone, whose workers have to end by themselves; runs are suspended, and resumed with another
 parallelism. In one more, for each evaluator, workers with transactions are killed faster than they recover,
 five times as often.
 """

@@ -1,9 +1,9 @@
 """The deaths of a run's processes: drawn from a seed, by what they do, never by the clock.
 
-A process draws how many named points it passes before it dies: before or behind a call of what the runtime
+A process draws how many named points it passes before it dies: before or after a call of what the runtime
 does for recovery and checkpoints. At that point it kills itself, or has the system kill it microseconds
-later, wherever it is then. Each next process draws anew; some die right behind a death, before they have
-done anything, or before the run has begun. One whose tasks have ended draws once more: half of them die
+later, wherever it is then. Each next process draws again; some die right after a death, before they have
+done anything, or before the run has begun. One whose tasks have ended draws again: half of them die
 while they tell of it, close their components, and report.
 
 Worker processes arm themselves when they import this module, as the modules of components do, in a run whose
@@ -57,7 +57,7 @@ _OF_WORKERS: Final = (
     ("framework.runtime.workers.main", "_Line", ("send",)),
     ("framework.runtime.workers.status", "StatusWriter", ("write",)),
 )
-"""Likewise: what a worker process does before its tasks run, and behind their end."""
+"""Likewise: what a worker process does before its tasks run, and after their end."""
 _OF_LEADER: Final = (
     ("framework.runtime.durability.checkpoints.folder", "SystemFiles", ()),
     ("framework.runtime.durability.checkpoints.folder", "CheckpointFolder", ()),
@@ -123,7 +123,7 @@ class Death:
         is_soon = (chance.random() < (0.9 if plan.is_swift else 0.25)) | only_leads
         self._left = 1 + int(2 ** chance.uniform(0, 6) if is_soon else chance.expovariate(0.75 / plan.gap))
         self._delay_us = int(2 ** chance.uniform(2, 12)) if chance.random() < 0.4 else 0
-        """Microseconds behind the point; 0 for right there."""
+        """Microseconds after the point; 0 for right there."""
         self._mark = Path(plan.folder, f"{so_far:04} {name}")
         self._counts = not plan.suspends  # before it has begun, nobody can suspend a run
         self._chance = chance

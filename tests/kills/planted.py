@@ -19,12 +19,12 @@ def forget_turns() -> None:
 
 
 def forget_offsets() -> None:
-    """Successors of spouts begin anew."""
+    """Successors of spouts begin from the start."""
     _forget("offset")
 
 
 def forget_ticks() -> None:
-    """Successors count their ticks anew."""
+    """Successors count their ticks from the start."""
     _forget("ticks")
 
 
@@ -39,7 +39,7 @@ def commit_before_the_flush() -> None:
 
 
 def skip_nothing() -> None:
-    """Successors emit all once more."""
+    """Successors emit all again."""
     _patch(Source, "repeat", lambda self, repeat: None)
 
 

@@ -212,7 +212,7 @@ SUSPENDED = 3
 def check_killed_as_a_whole(
     case: Case, folder: Path, workers: str = "process", *, alone: bool = False
 ) -> int:
-    """Kill all processes of a run at once, go on from the last checkpoint, and so on; as `check_killed`.
+    """Kill all processes of a run at once, resume from the last checkpoint, and so on; as `check_killed`.
 
     Args:
         case: with checkpoints.
@@ -255,7 +255,7 @@ def _expect_nothing_left(case: Case, *folders: Path) -> None:
 
 
 def check_suspended(case: Case, folder: Path) -> int:
-    """Suspend a run again and again, and go on with another parallelism and kind of workers each time.
+    """Suspend a run again and again, and continue with another parallelism and kind of workers each time.
 
     Returns:
         How often it was suspended.
@@ -277,7 +277,7 @@ def check_suspended(case: Case, folder: Path) -> int:
 
 @contextlib.contextmanager
 def _alone(case: Case, folder: Path) -> Iterator[tuple[dict[str, str], float]]:
-    """An environment for runs as programs, and the points for each death; behind the block, what they have
+    """An environment for runs as programs, and the points for each death; after the block, what they have
     written and left is looked at."""
     assert case.checkpoints
     (expected, gap), target = undisturbed(case, folder / "calm"), folder / "killed"

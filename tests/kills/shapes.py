@@ -87,7 +87,7 @@ class Shape:
     # -- bolts and sinks
 
     def bolt(self, op: str, *sources: str | tuple[str, str]) -> str:
-        """Add a bolt behind others, or behind streams of theirs; returns its id."""
+        """Add a bolt after others, or after streams of theirs; returns its id."""
         make, grouping = BOLTS[INSTEAD.get(op, op) if self.partitioned else op]
         id = self.named(op)
         has_own_state = op == "stateful" and self.par is not None  # which goes with the number of tasks
@@ -110,7 +110,7 @@ class Shape:
         return id
 
     def sink(self, kind: str, *sources: str, par: int = 1, columns: Sequence[str] = FIELDS) -> None:
-        """Add a sink behind bolts."""
+        """Add a sink after bolts."""
         id = self.named(kind)
         path = str(self.folder / "out" / id.replace(" ", "-"))
         setting = self.builder.set_bolt(id, SINKS[kind](path, columns), par)
@@ -231,7 +231,7 @@ SINKS: dict[str, Callable[[str, Sequence[str]], Any]] = {
 
 
 def pipeline(*ops: str, sinks: Sequence[str] = ("table", "written")) -> Callable[[Shape], None]:
-    """Sources, bolts one behind the other, and sinks."""
+    """Sources, bolts one after the other, and sinks."""
 
     def build(shape: Shape) -> None:
         before: list[Any] = [*shape.sources(2)]

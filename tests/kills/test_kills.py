@@ -19,7 +19,7 @@ from tests.portions import at_every_change
 
 ROWS = {"saturated": 100, "bursts": 40}
 GROUP_ROWS = 1000
-"""So many that a checkpoint is made, behind which groups are killed."""
+"""So many that a checkpoint is made, after which groups are killed."""
 SHAPES_KILLED = ["words", "drawn", *(name for name in SHAPES if name not in ("drawn", "words"))]
 SHAPES_SCALED = ["words", "windows by key", "steps", "python values", "typed values", "batches"]
 

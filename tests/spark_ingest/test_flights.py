@@ -37,7 +37,7 @@ SCHEMAS = {
     "routes": "origin string, dest string, flights bigint",
     "late_flights": "carrier string, flights bigint",
 }
-"""The schemas that a sample would show as well, but that would run everything once more for each."""
+"""The schemas that a sample would show as well, but that would run everything again for each."""
 INLINE = {"viper.order": "strict"}
 TWO_PROCESSES = {**INLINE, "viper.worker": "process", "topology.workers": 2}
 

@@ -1,4 +1,4 @@
-"""The C layer's structures once more, in a few lines of plain Python each.
+"""The C layer's structures again, in a few lines of plain Python each.
 
 They are slow and obviously right; tests do the same to both and compare.
 """
@@ -62,7 +62,7 @@ Tuple = tuple[Position, str]
 
 @dataclass
 class ReferenceStore:
-    """Cells that are taken in pieces, one behind the other, and begun anew where a piece does not fit."""
+    """Cells that are taken in pieces, one after the other, and begun again where a piece does not fit."""
 
     size: int
     next_cell: int = 0

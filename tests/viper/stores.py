@@ -21,12 +21,12 @@ class Store:
         self.open()
 
     def open(self) -> None:
-        """Open the log, as a task does that goes on after a dead one."""
+        """Open the log, as a task does that continues after a dead one."""
         self.writer = Writer(self.arena, self.pool, self.log, self.state.owners)
         self.scope: Scope = self.state.scope(self.writer)
 
     def die(self) -> None:
-        """As if the task's process had died, and another one had gone on."""
+        """As if the task's process had died, and another one had resumed."""
         self.writer.close()
         self.open()
 

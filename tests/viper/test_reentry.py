@@ -40,7 +40,7 @@ def delivered(gate: ScaleGate) -> list[tuple[int, int]]:
 
 
 def after_the_claim(source: Source, step: Callable[[], object]) -> None:
-    """Let the next add do something where a collection would fall: behind its claim."""
+    """Let the next add do something where a collection would fall: after its claim."""
     claim = source._claim
 
     def claim_and_step(*arguments: Any) -> int:

@@ -117,7 +117,7 @@ class TestColumns:
     @settings(max_examples=60, deadline=None)
     @given(st.lists(steps, max_size=30))
     def test_they_are_those_of_a_dictionary(self, given_steps: Any) -> None:
-        """A step without a change clears the key; a step may raise behind its change."""
+        """A step without a change clears the key; a step may raise after its change."""
         store, cell = columns()
         expected: dict[Any, dict[str, Any]] = {}
         for key, change, raises in given_steps:

@@ -1,6 +1,6 @@
 """Snapshots that are written in pieces while their table changes, against dictionaries.
 
-What a checkpoint and the changes behind it hold is what the table held when the last of them was begun, in
+What a checkpoint and the changes after it hold is what the table held when the last of them was begun, in
 the order of insertion.
 """
 

@@ -207,7 +207,7 @@ class TimesMachine(RuleBasedStateMachine):
         self.list = ListCell(self.store.scope, self.lists)
 
     def alive(self, number: int) -> dict[str, tuple[int, Any]]:
-        """The keys that are not gone; those that are make room for such that come again behind all others."""
+        """The keys that are not gone; those that are make room for such that come again after all others."""
         model, now = self.current[number], self.store.clock.time
         for key in [key for key, (time, _) in model.items() if now - time >= TTL]:
             del model[key]

@@ -158,7 +158,7 @@ class SaysContext:
 
 
 class Speaks:
-    """Logs in every way, reports metrics and an exception, and goes on."""
+    """Logs in every way, reports metrics and an exception, and continues."""
 
     outputs = ["value"]
 

@@ -26,7 +26,7 @@ BATCHES = {
 """By ``ticks_between_batches``: what fires, in order. The last tuple's batch fires at the end of the input.
 
 With 1 the first batches fire at the second tick; after the silence any fires at the next tick, since the
-counter of ticks begins anew only where something fires.
+counter of ticks begins again only where something fires.
 """
 
 
@@ -99,7 +99,7 @@ def test_where_it_does_not_all_that_wait_fail(base: ModuleType) -> None:
 @both
 @everywhere
 def test_a_timer_fires_without_ticks(workers: Workers, base: ModuleType, marks: Path) -> None:
-    """The spout waits for each batch before it goes on."""
+    """The spout waits for each batch before it continues."""
     report = workers.run(chain(base.UntilMarked, base.BatchesOfTimer), marks=str(marks))
     assert report.result("sink") == [([0],), ([1],), ([2],)]
 

@@ -52,7 +52,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def brought(recorded: Path, again: Path, tasks: int = 1, time: str = "event", **options: Any) -> Any:
-    """The report of a run in which the tuples come once more, which is recorded as well."""
+    """The report of a run in which the tuples come again, which is recorded as well."""
     builder = TopologyBuilder()
     builder.set_config("viper.time", time)
     builder.set_spout(

@@ -121,7 +121,7 @@ class Faulty(Bolt):
             self.emit([number, self.faults.random.randrange(3)], **options)
 
     def go_round(self, tup: Any) -> bool:
-        """Send a tuple round once more, if this bolt does so and the tuple has not been round enough."""
+        """Send a tuple round again, if this bolt does so and the tuple has not been round enough."""
         if not self.copies_again or tup.values[1] <= 0:
             return False
         number = self.model.emitted([tup.values[0]], [tup.values[0]], self.copies_again)

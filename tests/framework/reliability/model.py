@@ -81,7 +81,7 @@ class Model:
             self.failed.update(self.roots[number])
 
     def fail_all_of(self, task: int) -> None:
-        """A task's component was made anew: what it had not answered has failed."""
+        """A task's component was made again: what it had not answered has failed."""
         for delivery in [delivery for delivery in self.open if delivery[0] == task]:
             self.fail(delivery)
 

@@ -128,7 +128,7 @@ def run_schedule(schedule: Schedule, clock: StopSignal) -> Outcome:
 
     Args:
         schedule: what to run.
-        clock: a clock that goes on when nothing else does.
+        clock: a clock that advances when nothing else does.
     """
     model, faults = Model(), Faults(schedule.seed, left=30)
     run = prepared(

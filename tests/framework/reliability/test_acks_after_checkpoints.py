@@ -1,6 +1,6 @@
 """With checkpoints a message is acked when one is on disk that covers it, so a broker may forget it then.
 
-All processes of a run are killed at some moment, again and again, and another run goes on from the last
+All processes of a run are killed at some moment, again and again, and another run resumes from the last
 checkpoint. In the end the file of the run's sink has every message.
 """
 
@@ -142,7 +142,7 @@ def test_acks_before_the_manifest_is_renamed_show(tmp_path: Path) -> None:
 
 
 class Generated(FromBroker):
-    """As `FromBroker`; ends behind the last message, and hears the acks later."""
+    """As `FromBroker`; ends after the last message, and hears the acks later."""
 
     next_tuple = SeekableSpout.next_tuple
 

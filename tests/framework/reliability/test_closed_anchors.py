@@ -139,7 +139,7 @@ def test_anchors_that_are_open_are_no_mistake(source: str, base: Any, kind: str)
 
 
 def test_a_tuple_that_was_left_open_when_the_bolt_raised_may_be_answered_later() -> None:
-    """It goes on after exceptions, and fails nothing by itself."""
+    """It continues after exceptions, and fails nothing by itself."""
 
     def process(self: Any, tup: Any) -> None:
         if not hasattr(self, "left"):

@@ -221,7 +221,7 @@ def batching(trouble: Trouble, conf: dict[str, Any], **attributes: Any) -> Any:
 def test_a_batch_that_raises_fails(
     conf: dict[str, Any], survives: bool, is_tracked: bool, clock: FakeClock
 ) -> None:
-    """The batches after it fail with it, but where the bolt goes on after exceptions."""
+    """The batches after it fail with it, but where the bolt continues after exceptions."""
     heard, trouble = Heard(), Trouble(1)
     source = tracked(heard, IDS) if is_tracked else listed(*([n] for n in IDS))
     bolt_class = batching(trouble, conf, exit_on_exception=not survives)
@@ -297,7 +297,7 @@ def test_a_sink_that_raises_fails_all_that_it_was_given(conf: dict[str, Any]) ->
 @pytest.mark.parametrize("conf", [SKIP, RESTART])
 @pytest.mark.parametrize("hook", ["next_tuple", "ack", "fail", "activate", "deactivate"])
 def test_a_callback_of_a_spout_that_raises(hook: str, conf: dict[str, Any]) -> None:
-    """A spout that is made anew begins anew, and hears nothing of what the one before has emitted."""
+    """A spout that is made again begins from the start, and hears nothing of emits before."""
     trouble, heard, made = Trouble(hook), Heard(), []
 
     def initialize(self: Any, *_: Any) -> None:

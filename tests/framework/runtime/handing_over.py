@@ -34,7 +34,7 @@ KEYS = 23
 
 
 class Change(NamedTuple):
-    """At a number of the spout's, components are to go on with so many tasks."""
+    """At a number of the spout's, components are to continue with so many tasks."""
 
     number: int
     tasks: Mapping[str, int]
@@ -145,7 +145,7 @@ class Counted(Bolt):
 
 
 def chain(tasks: int = 2, count: int = 200, spout: type[Spout] = Asking) -> TopologyBuilder:
-    """Two bolts with state, one behind the other."""
+    """Two bolts with state, one after the other."""
     builder = TopologyBuilder()
     builder.set_spout("source", spout, kwargs={"count": count})
     builder.set_bolt("fan", Fan, 2).shuffle_grouping("source")
@@ -222,7 +222,7 @@ TIMED = {"viper.timestamp.field": "at", "viper.timestamp.unit": "us"}
 
 
 def windows(tasks: int = 2, count: int = 200) -> TopologyBuilder:
-    """Overlapping windows by keys that the tasks derive, and behind them some by given keys."""
+    """Overlapping windows by keys that the tasks derive, and after them some by given keys."""
     builder = TopologyBuilder()
     builder.set_spout("source", Asking, kwargs={"count": count}, config=TIMED)
     builder.set_bolt("first", Each(size=30, advance=12), tasks).all_grouping("source")

@@ -187,7 +187,7 @@ def never_returns(self: Any) -> None:
 
 
 class FakeClock(StopSignal):
-    """A clock that only goes on when the worker rests, and what it rested for."""
+    """A clock that only advances when the worker rests, and what it rested for."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         super().__init__()

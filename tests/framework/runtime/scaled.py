@@ -17,7 +17,7 @@ from framework.runtime import RunReport
 from tests.framework.runtime.workers.killed import Numbers
 
 Change = tuple[int, str, int | list[int]]
-"""From a number of the spout's on, a component goes on with so many tasks, or with those of these indexes."""
+"""From a number of the spout's on, a component has so many tasks, or those of these indexes."""
 MOST = 4
 
 
@@ -61,7 +61,7 @@ class Tripled(Bolt):
 
 
 def built(count: int = 600, tasks: int = 2) -> TopologyBuilder:
-    """A shuffle among one to four tasks, and a fields grouping among one to four others behind it."""
+    """A shuffle among one to four tasks, and a fields grouping among one to four others after it."""
     builder = TopologyBuilder()
     builder.set_spout("source", Asking, kwargs={"count": count})
     builder.set_bolt("pieces", Pieces, tasks).shuffle_grouping("source")

@@ -1,4 +1,4 @@
-"""A stopped run has brought all rows up to one event time and none behind, so another goes on in order."""
+"""A stopped run has brought all rows up to one event time and none after, so another continues in order."""
 
 from __future__ import annotations
 

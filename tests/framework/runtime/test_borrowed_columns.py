@@ -169,7 +169,7 @@ class KeepsAnError(Borrows):
 
 
 class KeepsAGenerator(Borrows):
-    """Begins to go through a column, and goes on at the next call."""
+    """Begins to go through a column, and continues at the next call."""
 
     def process_rows(self, rows: Rows) -> None:
         self.numbers = (number for number in rows.numpy("number"))

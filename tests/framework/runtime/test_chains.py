@@ -195,7 +195,7 @@ class Bursts(Bolt):
 
 
 class BurstsOfRows(BatchBolt):
-    """Likewise, in one emit, behind rows that have one output."""
+    """Likewise, in one emit, after rows that have one output."""
 
     outputs = ["source", "number"]
 

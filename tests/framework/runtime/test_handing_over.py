@@ -175,7 +175,7 @@ def take_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def switch_late(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Producers divide anew from the call behind that with the first tuple behind the cut."""
+    """Producers divide again from the call after that with the first tuple after the cut."""
     monkeypatch.setattr(route_switch, "_first_from", lambda positions, place: len(positions))
 
 

@@ -1,4 +1,4 @@
-"""Tasks hand keys over at a cut behind all input, where windows that its end closes still emit below the cut.
+"""Tasks hand keys over at a cut after all input, where windows that its end closes still emit below the cut.
 
 The leader decides on a time that no source comes to, before the source has ended. Channels have room for
 few tuples, so that tasks which stand at the cut and tasks which have not come there need each other.
@@ -31,12 +31,12 @@ KEYS = 40
 LAST_US = 10_000
 """The time of the last row."""
 AHEAD_US = 30_000
-"""So far ahead of the source lies what is proposed: behind the ends of all windows."""
+"""So far ahead of the source lies what is proposed: after the ends of all windows."""
 SMALL = {"viper__channel__tuples": 4, "viper__channel__jumbos": 2, "viper__jumbo__size": 1}
 
 
 class Ending(PartitionedSpout):
-    """Asks for a change near its end, and goes on as soon as a time for it is decided."""
+    """Asks for a change near its end, and continues as soon as a time for it is decided."""
 
     outputs = ["number", "key", "at"]
     partitions = 1
@@ -52,7 +52,7 @@ class Ending(PartitionedSpout):
 
 
 class Unread(PartitionedSpout):
-    """Brings rows that nobody reads, behind the time to which the others come."""
+    """Brings rows that nobody reads, after the time to which the others come."""
 
     outputs = ["number"]
     partitions = 1
@@ -83,7 +83,7 @@ def far_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Windowed(APlus):
-    """Counts the rows of each key in windows, the last of which end behind the last row."""
+    """Counts the rows of each key in windows, the last of which end after the last row."""
 
     outputs = ["number", "key"]
     size, advance = "4ms", "2ms"
@@ -144,7 +144,7 @@ SHAPES = {"counted": counted, "windows": windows, "derived": derived, "joined": 
 
 
 def built(shape: str, ticks: int) -> TopologyBuilder:
-    """Windows, a bolt of a shape behind them, and one with ticks behind that, if any, by so many tasks."""
+    """Windows, a bolt of a shape after them, and one with ticks after that, if any, by so many tasks."""
     builder = TopologyBuilder()
     builder.set_config("viper.time", "event")
     builder.set_spout("source", Ending)

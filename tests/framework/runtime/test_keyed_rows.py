@@ -71,7 +71,7 @@ class Sums(BatchBolt):
 
 
 class FailsWhole(Sums):
-    """Fails the call that has 5 in it, behind what it has changed."""
+    """Fails the call that has 5 in it, after what it has changed."""
 
     def fails(self, number: int) -> bool:
         return number == 5

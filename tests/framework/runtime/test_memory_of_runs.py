@@ -57,7 +57,7 @@ class Endless(Numbers):
 
 
 class Breaks(Numbers):
-    """Raises behind a yield."""
+    """Raises after a yield."""
 
     def tuples(self) -> Iterator[list[int]]:
         yield [0]
@@ -356,7 +356,7 @@ def test_a_planted_cycle_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
 
 def test_a_planted_listener_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A signal of the user's that goes on to wake an executor, and so keeps the memory of its bell."""
+    """A signal of the user's that then wakes an executor, and so keeps the memory of its bell."""
     monkeypatch.setattr(StopSignal, "unlisten", lambda self, wake: None)
     counts, _ = left_by(lambda: drained(tmp_path, KINDS["thread"]))
     assert "Arena" in counts

@@ -1,4 +1,4 @@
-"""The rows of partitions that are out of order: where each stands, wherever another process goes on."""
+"""The rows of partitions that are out of order: where each stands, wherever another process continues."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def all_of(files: Sequence[Sequence[Row]], *, with_late: bool) -> list[tuple[int
 @pytest.mark.parametrize("lateness", [DROPS, TO_STREAM], ids=["dropped", "to a stream"])
 @pytest.mark.parametrize("seed", at_every_change(range(6), 2))
 def test_another_process_goes_on_from_every_place(seed: int, lateness: Lateness) -> None:
-    """Each late row counts once: before the place, or behind it."""
+    """Each late row counts once: before the place, or after it."""
     files = drawn(seed, files=2, count=90)
     must, late = all_of(files, with_late=lateness is TO_STREAM), len(expected(files, 20).late)
     counted = set()

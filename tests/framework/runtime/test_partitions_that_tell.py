@@ -58,7 +58,7 @@ def test_each_round_arrives_before_the_next_begins(tasks: int) -> None:
 
 
 class Goes(Waits):
-    """Brings a row of an earlier time than it had said to go on with."""
+    """Brings a row of an earlier time than it had said to resume with."""
 
     def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | Watermark | None]:
         yield Watermark(50)

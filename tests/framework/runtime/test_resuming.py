@@ -1,4 +1,4 @@
-"""A task that goes on where another had come to places nothing below what that one had promised."""
+"""A task that resumes where another had come to places nothing below what that one had promised."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ CUT_US = 20
 
 
 class Decided:
-    """A reconfiguration of the bolt behind another one, which is decided."""
+    """A reconfiguration of the bolt after another one, which is decided."""
 
     def __init__(self) -> None:
         self.plan, _ = plan_of(chain(), control=".", changes=[])

@@ -182,7 +182,7 @@ def test_twenty_changes_of_a_run_with_random_turns(seed: int, tmp_path: Path) ->
 @pytest.mark.few(1)
 @every_kind
 def test_changes_amid_checkpoints(workers: Workers, tmp_path: Path) -> None:
-    """And a run with another parallelism goes on from the first of them."""
+    """And a run with another parallelism resumes from the first of them."""
     expected = rows(run(built(), INLINE, tmp_path))
     kept = tmp_path / "kept"
     often = {"viper__checkpoint__secs": 0.001, "viper__checkpoint__keep": 1000}

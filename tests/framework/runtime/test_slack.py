@@ -76,7 +76,7 @@ class History(Bolt):
 
 
 def plan_free(builder_of: Any, seed: int) -> Rows:
-    """The rows of a topology with state behind the spouts, by a plan that a seed draws."""
+    """The rows of a topology with state after the spouts, by a plan that a seed draws."""
     parallelism, options = drawn(seed)
     rows: Rows = run_built(builder_of(parallelism), **options).result("sink")
     return rows

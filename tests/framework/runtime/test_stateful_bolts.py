@@ -54,7 +54,7 @@ def notes(marks: Path) -> list[list[str]]:
 
 @every_kind
 def test_callbacks_of_a_run(workers: Workers, tmp_path: Path) -> None:
-    """Each transaction is prepared and committed, and the last one is behind everything."""
+    """Each transaction is prepared and committed, and the last one is after everything."""
     report = workers.run(sums(Notes), marks=str(tmp_path), viper__slice__tuples=20, **interval(1))
     assert report.result("sink") == SUMS
     first, *transactions, last = notes(tmp_path)

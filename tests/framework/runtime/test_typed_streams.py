@@ -242,7 +242,7 @@ COUNT = 60
 
 
 class Tracked(Spout):
-    """Emits numbers with ids, and emits once more what fails."""
+    """Emits numbers with ids, and emits again what fails."""
 
     outputs = [Stream(schema={"number": "int64"})]
     config = {"viper.spout.bounded": True}

@@ -119,7 +119,7 @@ BOLTS = {"transfer": Transfer, "interest": Interest, "partners": Partners}
 def bank(
     given: Sequence[Order], parallelism: int = 1, config: dict[str, Any] | None = None
 ) -> TopologyBuilder:
-    """The bolts behind one spout, each with so many tasks, and a sink."""
+    """The bolts after one spout, each with so many tasks, and a sink."""
     builder = TopologyBuilder()
     builder.set_spout("orders", Orders(given))
     sink = builder.set_bolt("sink", CollectingSink)

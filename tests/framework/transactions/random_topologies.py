@@ -1,7 +1,7 @@
 """Topologies with transactions as Hypothesis draws them, and the components that they are of.
 
 A topology has one or two spouts; perhaps a bolt in front, which multiplies some tuples and leaves out
-others; one to three bolts with transactions, in one or two groups; and behind some of these another bolt. All
+others; one to three bolts with transactions, in one or two groups; and after some of these another bolt. All
 that they do is in the tuples: for each member its calls, as programs of `tests.viper.transactions.programs`.
 """
 
@@ -231,7 +231,7 @@ class Shape:
     front: int
     """The number of tasks of the bolt in front, which reads from the first spout; 0: there is none."""
     is_front_last: bool
-    """True if it is defined behind all others."""
+    """True if it is defined after all others."""
     members: tuple[Member, ...]
 
     def events(self, spout: int) -> list[Event]:

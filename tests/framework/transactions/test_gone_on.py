@@ -1,4 +1,4 @@
-"""Runs with transactions that are suspended and go on, and those that are recorded and repeated."""
+"""Runs with transactions that are suspended and continue, and those that are recorded and repeated."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Deposits(BatchBolt):
 
 
 def built(spout: Suspending, sources: int, bolts: int) -> TopologyBuilder:
-    """Both bolts behind the rows of a spout, and what they tell."""
+    """Both bolts after the rows of a spout, and what they tell."""
     builder = TopologyBuilder()
     builder.set_spout("source", spout, sources)
     builder.set_bolt("moves", Moves, bolts).shuffle_grouping("source")
@@ -74,7 +74,7 @@ def built(spout: Suspending, sources: int, bolts: int) -> TopologyBuilder:
 
 
 def check_gone_on(seed: int, folder: Path, first: dict[str, Any], *others: dict[str, Any]) -> None:
-    """Suspend a run somewhere, and compare what it and others that go on bring with an undisturbed run."""
+    """Suspend a run somewhere, and compare what it and others that continue bring with an undisturbed run."""
     whole = run_built(built(Suspending(4, COUNT, seed), 1, 1))
     place = (seed * 7919) % (COUNT - 50)
     report = run_suspended(built(Suspending(4, COUNT, seed, os.getpid(), place), 2, 2), folder, **first)

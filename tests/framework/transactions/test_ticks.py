@@ -1,4 +1,4 @@
-"""Ticks of a bolt with transactions come behind the callbacks of all tuples before them."""
+"""Ticks of a bolt with transactions come after the callbacks of all tuples before them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tuple with an id that fails behind a group comes again, and has its transactions once more."""
+"""A tuple with an id that fails after a group comes again, and has its transactions again."""
 
 from __future__ import annotations
 

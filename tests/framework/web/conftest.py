@@ -1,4 +1,4 @@
-"""Runs that go on until they are asked to end, and what watches them."""
+"""Runs that continue until they are asked to end, and what watches them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def built() -> TopologyBuilder:
 
 @contextmanager
 def going_on(folder: Path, **options: Any) -> Iterator[Run]:
-    """A run that has processed all there is, and goes on until the block ends."""
+    """A run that has processed all there is, and continues until the block ends."""
     plan, settings = plan_of(built(), **options)
     stop = StopSignal()
     running = Run(plan, settings, RunOptions(control=folder), stop=stop)

@@ -1,4 +1,4 @@
-"""The addresses of the web view, asked while a run goes on."""
+"""The addresses of the web view, asked while a run continues."""
 
 from __future__ import annotations
 

@@ -218,7 +218,7 @@ class Sink(Bolt):
         self.truncate()
 
     def truncate(self) -> None:
-        """Cut off what was written behind the last commit."""
+        """Cut off what was written after the last commit."""
         self.process.store()
         del self.group.disk.file[self.writer.read("length", 0) :]
 

@@ -1,4 +1,4 @@
-"""A checkpoint is cut through the topology at one time that all sources agree to, while the run goes on.
+"""A checkpoint is cut through the topology at one time that all sources agree to, while the run continues.
 
 The parent proposes a time. Each source answers before it publishes at or beyond it: it accepts, and then
 waits there for the decision, or it is ahead already. If all accept, the time is decided, otherwise the
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PROPOSED, DECIDED, VOID = "proposed", "decided", "void"
 MOST_PROPOSALS = 4
-"""A checkpoint is given up when so many were void; the run goes on."""
+"""A checkpoint is given up when so many were void; the run continues."""
 
 IDLE, LOOKED = "idle", "looked"
 """The values that a step yields that found nothing to do, and one that only polled; others yield None."""
@@ -45,7 +45,7 @@ class Record(NamedTuple):
 
     @property
     def before(self) -> Position:
-        """Behind all that belongs to the checkpoint, and below the place, where a tick may be."""
+        """After all that belongs to the checkpoint, and below the place, where a tick may be."""
         return (self.time - 1, *END)
 
 

@@ -48,7 +48,7 @@ class Disk:
     database: Database = field(default_factory=Database)
 
     def staged(self, first: int, last: int) -> list[Row]:
-        """The rows behind those of one id, to the end of those of another."""
+        """The rows after those of one id, to the end of those of another."""
         return self.file[self.marks[first] : self.marks.get(last)]
 
     def apply(self, id: int) -> None:
@@ -58,7 +58,7 @@ class Disk:
             self.database.id = id
 
     def reopen(self) -> Manifest | None:
-        """Go back to the last checkpoint that is complete, and forget what was written behind it."""
+        """Go back to the last checkpoint that is complete, and forget what was written after it."""
         manifest = self.manifests[-1] if self.manifests else None
         epoch = manifest.epoch if manifest else 0
         if self.database.id > epoch:
@@ -79,7 +79,7 @@ class Broker:
         self._kept_from = [0] * partitions
 
     def fetch(self, partition: int, offset: int) -> tuple[Position, str] | None:
-        """The first row from an offset on that is still there; None behind the last one."""
+        """The first row from an offset on that is still there; None after the last one."""
         rows, first = self._rows[partition], max(offset, self._kept_from[partition])
         return rows[first] if first < len(rows) else None
 

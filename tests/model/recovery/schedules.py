@@ -17,7 +17,7 @@ from tests.model.recovery.topology import Layout, Topology, drawn_layout, drawn_
 
 PARENT, END_OF_CHECKPOINT = "parent", "end of checkpoint"
 PATIENCE = 1000
-"""Times in a row that somebody finds nothing to do, behind which a run counts as stuck."""
+"""Times in a row that somebody finds nothing to do, after which a run counts as stuck."""
 PREEMPTIONS = (20, 20, 200)
 """For how many turns of others somebody is stopped, wherever they are, now and then."""
 
@@ -136,7 +136,7 @@ class Schedule:
         return coordinator.checkpoint()
 
     def _dies(self, group: Group) -> bool:
-        """True if the group is killed now: mostly while a checkpoint is being made, and behind one."""
+        """True if the group is killed now: mostly while a checkpoint is being made, and after one."""
         if not self._faults.group_deaths:
             return False
         likelihood = 0.0005

@@ -79,7 +79,7 @@ class Task:
         return {"routing": self.writer.read("routing")}
 
     def write_part(self, record: Record) -> Steps:
-        """Write the state as it is at the record's place; who dies behind this is still there."""
+        """Write the state as it is at the record's place; who dies after this is still there."""
         self.process.store()
         self.group.disk.parts[record.epoch, self.name] = self.part()
         yield None
@@ -104,7 +104,7 @@ class Bolt(Task):
         self._at = LEAST
 
     def look(self) -> Steps:
-        """Acquire what the inputs have, and look at the record behind that, never before.
+        """Acquire what the inputs have, and look at the record after that, never before.
 
         A source publishes at or beyond a place only when that is decided; so whoever has seen such a row
         sees the decision.

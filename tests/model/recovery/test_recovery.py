@@ -44,7 +44,7 @@ def test_the_sink_shows_what_a_run_without_faults_shows(first: int) -> None:
 
 
 def releases_at_take(monkeypatch: Patch) -> None:
-    """Rows are given back when they are taken; the successor goes on where its predecessor stopped taking."""
+    """Rows are given back when they are taken; the successor resumes where its predecessor stopped taking."""
     take, begin = Bolt.take, Bolt.__init__
 
     def take_and_release(self: Bolt, root: int) -> tuple[Position, Any]:
@@ -154,7 +154,7 @@ def applies_before_the_manifest(monkeypatch: Patch) -> None:
 
 
 def applies_without_the_id(monkeypatch: Patch) -> None:
-    """The id is noted behind the transaction; who dies in between applies again."""
+    """The id is noted after the transaction; who dies in between applies again."""
 
     def apply(self: Sink, id: int) -> Steps:
         disk = self.group.disk
@@ -170,7 +170,7 @@ def applies_without_the_id(monkeypatch: Patch) -> None:
 
 
 def leaves_what_was_staged(monkeypatch: Patch) -> None:
-    """Rows that a sink has staged behind its last commit stay in its file."""
+    """Rows that a sink has staged after its last commit stay in its file."""
     monkeypatch.setattr(Sink, "truncate", lambda self: None)
 
 
@@ -185,7 +185,7 @@ def accepts_what_lies_behind(monkeypatch: Patch) -> None:
 
 
 def does_not_wait_for_the_decision(monkeypatch: Patch) -> None:
-    """A source that has accepted goes on beyond the place while others have not answered."""
+    """A source that has accepted continues beyond the place while others have not answered."""
 
     monkeypatch.setattr(Source, "waits_for_decision", lambda self: False)
 

@@ -39,7 +39,7 @@ class Topology:
     groupings: tuple[str, ...]
     """Of the edge into each stateless component."""
     ticks: tuple[int, ...]
-    """Event times at which counts are told of; the last of them lies behind all lines."""
+    """Event times at which counts are told of; the last of them lies after all lines."""
     depth: int
     """A position that has so many words is saturated: the outputs of its tuple have it, too."""
 

@@ -10,7 +10,7 @@ from tests.spark_ingest.backfill.components import Events, Large, Meet, Names, P
 
 
 class Shop(Topology):
-    """Three branches with different keys from one spout; one goes on by another key, two meet again."""
+    """Three branches with different keys from one spout; one continues by another key, two meet again."""
 
     events = Events.spec(par=2)
     sums = Sums.spec(inputs={events: Grouping.fields("user")}, par=2)

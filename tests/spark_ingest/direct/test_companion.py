@@ -28,7 +28,7 @@ sys.stdin.read()
 os.kill(os.getppid(), {second})
 open({ended!r}, "w").close()
 """
-"""It never gets ready, and its parent is interrupted while it starts, and once more while it ends."""
+"""It never gets ready, and its parent is interrupted while it starts, and again while it ends."""
 
 
 @pytest.fixture

@@ -50,7 +50,7 @@ class TestIdentity:
 
 
 class TestLeft:
-    """A component that is made anew has a feed of its own; the one before may be still open."""
+    """A component that is made again has a feed of its own; the one before may be still open."""
 
     @pytest.fixture
     def meeting(self, rendezvous: Rendezvous) -> dict[str, Any]:  # noqa: F811

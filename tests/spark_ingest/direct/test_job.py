@@ -169,7 +169,7 @@ def killing(victim: str) -> type[Kill]:
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """More rows than all buffers on the way hold, so that the job goes on while the topology runs."""
+    """More rows than all buffers on the way hold, so that the job continues while the topology runs."""
     return write_rows(tmp_path_factory.mktemp("many") / "rows", count=80_000, wide=1000)
 
 
@@ -178,7 +178,7 @@ MANY = {"conf": {**SMALL, "spark.sql.execution.arrow.maxRecordsPerBatch": "500"}
 
 class TestKilled:
     def test_an_executor_s_python_changes_nothing(self, many: Path) -> None:
-        """Spark repeats the stage, and each partition goes on where it was."""
+        """Spark repeats the stage, and each partition resumes where it was."""
         plain = rows_of(SparkSpout(**job(many, 2, **MANY)))
         report = run(SparkSpout(**job(many, 2, **MANY)), bolt=killing("pyspark.daemon"))
         assert [values for (values,) in report.result("sink")] == plain
@@ -206,7 +206,7 @@ class TestKilled:
 
     @pytest.mark.slow
     def test_a_driver_is_an_error_soon_or_not_missed(self, many: Path) -> None:
-        """Its Java process may go on until every stream has been sent to its end; then nothing is missing."""
+        """Its Java process may run until every stream has been sent to its end; then nothing is missing."""
         try:
             report = run(SparkSpout(**job(many, 2, **MANY)), bolt=killing("spark_ingest.direct.driver"))
         except ComponentError as error:

@@ -1,4 +1,4 @@
-"""A partition on its way from an executor to a task, without Spark: what breaks off goes on where it was."""
+"""A partition on its way from an executor to a task, without Spark: what breaks off resumes where it was."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Cars that have bolts of their run change their numbers of tasks at certain seconds of the input.
 
 One injector asks for a change, by the folder of the run, as another process would. The others bring nothing
-behind that second before it has, and all bring a second at a time until the change is carried out. So nobody
+after that second before it has, and all bring a second at a time until the change is carried out. So nobody
 waits for a moment, every change is carried out, and rows stand on both sides of its cut, however many
 sources there are. What has been asked for is marked by files, for those who take the place of the dead.
 """
@@ -30,7 +30,7 @@ MOST = 5
 
 
 class Change(NamedTuple):
-    """From a second of the input on, or one soon behind it, bolts are to go on with so many tasks."""
+    """From a second of the input on, or one soon after it, bolts are to continue with so many tasks."""
 
     second: int
     tasks: Mapping[str, int]

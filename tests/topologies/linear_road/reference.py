@@ -1,4 +1,4 @@
-"""Linear Road, answered line by line by one plain loop: the rules once more, in another way.
+"""Linear Road, answered line by line by one plain loop: the rules again, in another way.
 
 Each rule is a value of `Rules`, so that a test can change it and see whether any answer changes.
 """
@@ -40,7 +40,7 @@ class Rules:
     frees: bool = True
     """True if an accident ahead takes the place of a toll."""
     told_after: int = 1
-    """Minutes behind that of an accident from which on vehicles are told of it."""
+    """Minutes after that of an accident from which on vehicles are told of it."""
     exit: int = 4
     charged_at_exit: bool = True
     """True if the toll of the segment before is charged by a report from the exit lane of the next one."""
@@ -94,7 +94,7 @@ class Reference:
         """The segments whose accidents have been cleared."""
 
     def answers(self, lines: Iterable[Line]) -> Iterator[str]:
-        """All answers, in the order of the lines; those of a second's queries behind its reports."""
+        """All answers, in the order of the lines; those of a second's queries after its reports."""
         second, queries = -1, list[Line]()
         for line in lines:
             if line[1] != second:

@@ -151,7 +151,7 @@ def test_vehicles_may_report_whenever_they_like(
 
 
 def to_and_fro(segments: list[int]) -> list[Line]:
-    """Lines of 45 vehicles that go through these segments in one minute, and of some others behind that."""
+    """Lines of 45 vehicles that go through these segments in one minute, and of some others after that."""
     coming = [(second, vid, segment) for second, segment in enumerate(segments) for vid in range(45)]
     coming += [(60 + segment, 100 + segment, segment) for segment in sorted(set(segments))]
     return [

@@ -1,4 +1,4 @@
-"""The four applications once more, event by event in plain loops over dictionaries.
+"""The four applications again, event by event in plain loops over dictionaries.
 
 Each gives what a sink receives, row for row, and what its tables hold at the end. Nothing is shared with the
 applications or with what draws their input. Each rule is a value, so that a test can change it and see

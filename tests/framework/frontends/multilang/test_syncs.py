@@ -60,7 +60,7 @@ def test_a_program_that_answers_nothing_is_not(script: Script) -> None:
 def test_a_program_that_takes_the_next_message_for_the_receivers(
     script: Script, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """As on Storm, if no tuple is waiting there: the heartbeat that it has taken for them comes once more."""
+    """As on Storm, if no tuple is waiting there: the heartbeat that it has taken for them comes again."""
     command = script(
         """
         import speaking

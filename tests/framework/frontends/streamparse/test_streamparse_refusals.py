@@ -131,7 +131,7 @@ print(sys.modules["streamparse"] is first)
 
 
 def test_an_environment_that_is_a_link_is_no_part_of_the_project(tmp_path: Path) -> None:
-    """Else its packages would be forgotten as those of another project, and imported once more."""
+    """Else its packages would be forgotten as those of another project, and imported again."""
     Path("mistaken.py").write_text(HEAD + "    words = Words.spec(par=0)\n")
     (tmp_path / "link").symlink_to(sys.prefix)
     python = tmp_path / "link" / Path(sys.executable).relative_to(sys.prefix)

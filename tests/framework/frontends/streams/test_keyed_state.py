@@ -59,7 +59,7 @@ def test_steps_remember_from_slice_to_slice(step: str, workers: Workers) -> None
 
 @pytest.mark.parametrize("step", ["count_by_key", "reduce_by_key"])
 def test_what_is_remembered_survives_a_kill(step: str, tmp_path: Path) -> None:
-    """Tuples that the dead process had taken are lost; the sums go on from those before."""
+    """Tuples that the dead process had taken are lost; the sums resume from those before."""
     placement = {"source": 1, "step": 2, "b1": 2, "sink": 3}
     options = {"viper__slice__tuples": 50, "topology__acker__executors": 0}
     report = PROCESSES.run(
@@ -100,7 +100,7 @@ class TestFailures:
         assert report.components["fails_at_1_000"].failed == 1
 
     def test_what_a_function_changes_before_it_raises_stays(self) -> None:
-        """As it would in a dictionary; the bolt that is made anew sees the same."""
+        """As it would in a dictionary; the bolt that is made again sees the same."""
 
         def changes_and_fails(before: list[int], number: int) -> list[int]:
             before.append(number)

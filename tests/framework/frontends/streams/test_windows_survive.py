@@ -1,4 +1,4 @@
-"""Aggregates of windows survive kills, and runs that are gone on with, to the last bit of a float."""
+"""Aggregates of windows survive kills, and runs that are resumed, to the last bit of a float."""
 
 from __future__ import annotations
 

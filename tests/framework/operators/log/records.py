@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Clock:
-    """A clock that goes on when it is told to."""
+    """A clock that advances when it is told to."""
 
     def __init__(self) -> None:
         self.now_s = 1000.0

@@ -39,7 +39,7 @@ def begun(sink: TransactionalSink, *, index: int = 0, tasks: int = 1, eager: boo
 
 
 def taken(kind: str, folder: Path, last: int | None, *epochs: int) -> Any:
-    """A sink that goes on from a checkpoint through others, ten rows each."""
+    """A sink that resumes from a checkpoint through others, ten rows each."""
     sink = begun(SINKS[kind](folder))
     try:
         sink.resume(last)

@@ -1,6 +1,6 @@
 """Kills a sink at every step: ``python -m tests...sinks.killing KIND FOLDER [EVERY [PLANTED]]``.
 
-Each life of the sink is a process of its own. It goes on from the last checkpoint whose manifest was written,
+Each life of the sink is a process of its own. It resumes from the last checkpoint whose manifest was written,
 and is killed at its next step: before a write, in the middle of it, before something is put on disk, renamed,
 truncated or removed, and around each statement of a database. What was not put on disk may be lost then.
 """

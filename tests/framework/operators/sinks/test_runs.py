@@ -176,7 +176,7 @@ class Dies(Stumbles):
 
 @pytest.mark.parametrize("made", [Stumbles, Dies])
 def test_what_a_task_has_staged_survives_it(made: type[Stumbles], tmp_path: Path) -> None:
-    """The component is made anew, or its process: rows that it has lost are counted, and no other."""
+    """The component is made again, or its process: rows that it has lost are counted, and no other."""
     workers = PROCESSES if made is Dies else INLINE
     builder = into(made(str(tmp_path / "out.db"), "rows"))
     options = {"viper__on__error": "restart", "viper__restart__tries": 5, "viper__slice__tuples": 32}

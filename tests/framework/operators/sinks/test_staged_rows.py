@@ -565,7 +565,7 @@ class TestWayOut:
         assert len(viper("show", poisoned, "--json").stdout.splitlines()) == 3
 
     def test_of_a_checkpoint_the_other_rows_are_applied(self, tmp_path: Path) -> None:
-        """The cut stays, so that the run that goes on finds what belongs to its checkpoint."""
+        """The cut stays, so that the run that continues finds what belongs to its checkpoint."""
         statements(tmp_path / "out.db", "create table rows (word text, n integer check (n <> 15))")
         sink = taken("sqlite", tmp_path, None, 1)
         sink.consume(rows_between(10, 20))
@@ -757,7 +757,7 @@ def test_what_is_left_is_told_once(tmp_path: Path, caplog: pytest.LogCaptureFixt
 
 @pytest.mark.parametrize("kind", ["csv", "json", "text", "parquet"])
 def test_a_successor_leaves_a_file_as_a_process_has_closed_it(kind: str, tmp_path: Path) -> None:
-    """A process may be killed behind the end of its tasks, when its journal is gone already."""
+    """A process may be killed after the end of its tasks, when its journal is gone already."""
     first = begun(SINKS[kind](tmp_path), eager=True)
     first.resume(None)
     first.consume(rows_between(0, 3))

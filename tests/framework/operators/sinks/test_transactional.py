@@ -181,7 +181,7 @@ def test_each_task_has_a_file(tmp_path: Path) -> None:
 
 
 class TestEnd:
-    """A run that has come to its end is final: what it has applied may come once more, and nothing else."""
+    """A run that has come to its end is final: what it has applied may come again, and nothing else."""
 
     def ended(self, folder: Path, kind: str) -> None:
         sink = taken(kind, folder, None, 1)

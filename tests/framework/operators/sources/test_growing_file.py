@@ -1,4 +1,4 @@
-"""A file that grows: its rows as they come, in runs that are killed, suspended and gone on with."""
+"""A file that grows: its rows as they come, in runs that are killed, suspended and resumed."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ class TestRefusals:
 
 
 class Appends(Mortal, Bolt):
-    """Appends the next row when one comes, and a part of the one behind; in the place where they belong, as
+    """Appends the next row when one comes, and a part of the one after; in the place where they belong, as
     a row may be processed twice."""
 
     outputs = ["row"]

@@ -1,4 +1,4 @@
-"""Runs with file sources: the same rows for every plan, and exactly the rest behind an offset."""
+"""Runs with file sources: the same rows for every plan, and exactly the rest after an offset."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class Held:
         self.store.writer.commit()
 
     def die(self) -> None:
-        """The task's process dies, and another one goes on."""
+        """The task's process dies, and another one continues."""
         self.store.die()
         self.open()
 

@@ -94,7 +94,7 @@ class SharedState:
         self.tasks[task].own(groups)
 
     def hand_to(self, tasks: int) -> None:
-        """The component goes on with so many tasks."""
+        """The component continues with so many tasks."""
         for task in range(len(self.tasks)):
             self.hand_over(task)
         for task in range(len(self.tasks)):

@@ -157,7 +157,7 @@ class Handing:
             self.current[group] = deepcopy(self.committed[group])
 
     def hand_over(self, *, dies: bool) -> None:
-        """The component goes on with another number of tasks: each gives up groups when it is there."""
+        """The component continues with another number of tasks: each gives up groups when it is there."""
         rng, shared = self.random, self.shared
         before, self.tasks = self.tasks, rng.randint(1, MOST)
         waiting = rng.sample(range(MOST), MOST)
@@ -184,12 +184,12 @@ class Handing:
         self.commit(task)
 
     def take(self, task: int, groups: range) -> None:
-        """A task goes on behind the cut."""
+        """A task continues after the cut."""
         self.shared.own(task, groups)
         self.work(task)
 
     def work(self, task: int) -> None:
-        """A task goes on that has not handed over yet, or that has taken over already."""
+        """A task continues that has not handed over yet, or that has taken over already."""
         for key in self.random.sample(KEYS, 5):
             group = stable_hash(key) % GROUPS
             if group in self.shared.owned[task]:

@@ -1,4 +1,4 @@
-"""Operators over windows of every form, behind sources that can be killed or suspended."""
+"""Operators over windows of every form, after sources that can be killed or suspended."""
 
 from __future__ import annotations
 

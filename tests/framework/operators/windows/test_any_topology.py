@@ -1,7 +1,7 @@
 """Topologies of windows and joins that are drawn from a seed: all plans have the rows of the serial run.
 
 Also at the same positions, as ``viper diff`` compares them. Sources are quiet, uneven or late, times lie
-below 0, operators stand behind one another and meet in joins; parallelism, modes of input, workers, slices
+below 0, operators stand after one another and meet in joins; parallelism, modes of input, workers, slices
 and channels are drawn apart from the topology. That the serial run is right is for the searches of other
 tests.
 """

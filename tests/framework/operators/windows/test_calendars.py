@@ -139,7 +139,7 @@ def bounds(zone: str, around: str, form: dict[str, str], *, by_end: bool = False
 
 
 def drawn(random: Random) -> tuple[str, str, list[Row]]:
-    """A zone, one of its days, and rows around it: on the bounds of days, before and behind them."""
+    """A zone, one of its days, and rows around it: on the bounds of days, before and after them."""
     zone = random.choice([*NOON])
     around = random.choice(NOON[zone])
     noon = (datetime.fromisoformat(around).replace(tzinfo=UTC) - EPOCH) // MICROSECOND
@@ -510,7 +510,7 @@ def test_keys_that_say_what_cannot_be(config: dict[str, Any], message: str) -> N
 
 
 def test_an_offset_of_windows_before_is_forgotten() -> None:
-    """Windows that are formed anew begin where the new ones do."""
+    """Windows that are formed again begin where the new ones do."""
     windows = Tell().with_tumbling_window("1mo", "6h", "UTC").with_tumbling_window(Duration.hours(2))
     found = {key: value for key, value in windows.component_configuration.items() if value is not None}
     assert found == {LENGTH_MS: 7_200_000, SLIDE_MS: 7_200_000}

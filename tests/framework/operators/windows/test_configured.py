@@ -302,7 +302,7 @@ class TestBounds:
 
 
 class Batches(BatchingBolt):
-    """Emits the numbers of a batch at its end, behind all that has a time."""
+    """Emits the numbers of a batch at its end, after all that has a time."""
 
     outputs = ["number", "time"]
     config = {"topology.tick.tuple.freq.secs": 0.05}

@@ -39,7 +39,7 @@ class Windows:
         return found
 
     def process(self, key: int, time_us: int) -> None:
-        """Add a tuple to the windows that it is in, behind those that have ended before."""
+        """Add a tuple to the windows that it is in, after those that have ended before."""
         self.fire(time_us)
         self.now_us = time_us
         windows = self.shared.enter(key).windows

@@ -1,4 +1,4 @@
-"""Tuples that come too late: put in order, passed by, or taken into windows that fire once more."""
+"""Tuples that come too late: put in order, passed by, or taken into windows that fire again."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ class Renamed(Bolt):
 
 
 class Fails(TellLate):
-    """Raises once in a while, behind an update."""
+    """Raises once in a while, after an update."""
 
     def process_window(self, window: TupleWindow) -> None:
         if window.tuples[-1].values.number % 11 == 5 and not window.is_update:
@@ -167,7 +167,7 @@ class Fails(TellLate):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_late_tuples_last(seed: int) -> None:
-    """A bolt that is made anew goes on with what has been written, and one that skips with what it has."""
+    """A bolt that is made again continues with what has been written, and one that skips with what it has."""
     rows = drawn(Random(seed + 50))
     found = {}
     for choice in ("skip", "restart"):

@@ -31,7 +31,7 @@ def numbered(partition: str, number: int, key: int) -> tuple[str, int]:
 
 
 class GivesWay(Mortal, AggregateWindow):
-    """Its task gives way behind each piece, and its process may be killed there."""
+    """Its task gives way after each piece, and its process may be killed there."""
 
     def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
         bolt_task.TURN_S = 0.0  # type: ignore[misc]

@@ -30,7 +30,7 @@ from viper.errors import OrderError
 
 
 class Passed(Both):
-    """Emits each tuple once more; it keeps nothing."""
+    """Emits each tuple again; it keeps nothing."""
 
     outputs = ["number", "keys", "key", "time"]
 

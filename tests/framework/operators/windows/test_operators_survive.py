@@ -80,7 +80,7 @@ def test_a_run_can_be_suspended_at_every_time(times_us: range, form: str, tmp_pa
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("times_us", times_at_every_change(range(279, 282), range(200, 279), range(282, 380)))
 def test_a_checkpoint_can_be_made_at_every_time(times_us: range, form: str, tmp_path: Path) -> None:
-    """While the run goes on."""
+    """While the run continues."""
     check_cut_at(times_us, lambda spout: suspended(spout, form, par=2), tmp_path)
 
 

@@ -90,7 +90,7 @@ class Thrice(Tell):
 
 
 class Again(Both):
-    """Emits each number once more."""
+    """Emits each number again."""
 
     outputs = ["number"]
 

@@ -42,7 +42,7 @@ class Tell(WindowedBolt):
 
 
 class Both(Bolt):
-    """Emits each tuple once more; it keeps nothing."""
+    """Emits each tuple again; it keeps nothing."""
 
     outputs = ["number", "time"]
     config = {"viper.stateless": True}
@@ -56,7 +56,7 @@ class MortalTell(Mortal, Tell):
 
 
 def topology(rows: Rows, config: dict[str, Any], par: int = 1) -> TopologyBuilder:
-    """Windows of all tuples, behind so many tasks of a shuffle."""
+    """Windows of all tuples, after so many tasks of a shuffle."""
     builder = TopologyBuilder()
     builder.set_spout("source", Numbered, args=[rows])
     builder.set_bolt("both", Both, par).shuffle_grouping("source")

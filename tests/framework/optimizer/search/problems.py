@@ -22,7 +22,7 @@ STREAM = "default"
 
 
 def chain(costs: Mapping[str, float], machine: Machine, size: float = 64, most: int = 64) -> Problem:
-    """A spout and the bolts behind each other, each of which emits a tuple for each one that it gets.
+    """A spout and the bolts after each other, each of which emits a tuple for each one that it gets.
 
     Args:
         costs: nanoseconds for each tuple, by name; the first one is the spout.

@@ -37,7 +37,7 @@ def calls_in(work: Callable[[], object]) -> int:
 
 
 def chain(length: int) -> Topology:
-    """One bolt behind the other, the last of them feeding the first, so that there is a cycle to be found."""
+    """One bolt after the other, the last of them feeding the first, so that there is a cycle to be found."""
     sources = ["lines", *(f"bolt{number}" for number in range(length - 1))]
     inputs = [[Input(source, Grouping.SHUFFLE)] for source in sources]
     inputs[0].append(Input(f"bolt{length - 1}", Grouping.SHUFFLE))

@@ -91,7 +91,7 @@ def forget_turns() -> None:
 
 
 def forget_offsets() -> None:
-    """Successors of spouts begin anew."""
+    """Successors of spouts begin from the start."""
     _forget("offset")
 
 
@@ -101,7 +101,7 @@ def commit_before_the_flush() -> None:
 
 
 def skip_nothing() -> None:
-    """Successors emit all once more."""
+    """Successors emit all again."""
     _patch(Source, "repeat", lambda self, repeat: None)
 
 
@@ -117,7 +117,7 @@ def scale_amid_a_slice() -> None:
 
 
 def scale_amid_a_redo() -> None:
-    """Edges divide rows that come once more among another number of tasks than the first time."""
+    """Edges divide rows that come again among another number of tasks than the first time."""
     _patch(Emitter, "_scale", lambda self: self.output.scale())
 
 

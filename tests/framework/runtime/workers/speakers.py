@@ -56,7 +56,7 @@ class Dated(Bolt):
 
 
 class Survives(Bolt):
-    """Raises at each tuple, and goes on."""
+    """Raises at each tuple, and continues."""
 
     exit_on_exception = False
 

@@ -243,7 +243,7 @@ def test_values_of_a_class_that_was_defined_once_more_are_refused() -> None:
 
 
 def test_results_are_of_the_classes_that_the_run_began_with() -> None:
-    """A cell may define a class once more while a run goes on in another thread."""
+    """A cell may define a class again while a run continues in another thread."""
     code = """
         @dataclasses.dataclass
         class Value:
@@ -542,7 +542,7 @@ def test_a_function_by_its_path_whose_module_was_edited_is_refused(tmp_path: Pat
 
 @pytest.mark.slow
 def test_a_prompt_behind_a_script_has_its_own_classes(tmp_path: Path) -> None:
-    """`python -i` goes on behind a script, which worker processes would find as it was."""
+    """`python -i` continues after a script, which worker processes would find as it was."""
     (tmp_path / "script.py").write_text(SESSION)
     typed = """
         class Numbers(Spout):

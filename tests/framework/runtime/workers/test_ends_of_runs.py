@@ -242,7 +242,7 @@ class Sums(Bolt):
 
 
 def summing(folder: Path, leader: int) -> TopologyBuilder:
-    """A source that goes on where it was, a bolt that remembers, and a file."""
+    """A source that resumes where it was, a bolt that remembers, and a file."""
     builder = TopologyBuilder()
     builder.set_spout("source", Ten, args=[200, leader])
     builder.set_bolt("sums", Sums).global_grouping("source")

@@ -48,7 +48,7 @@ TINY = {"viper__channel__jumbos": 1, "viper__channel__tuples": 1, "viper__jumbo_
 def built(
     source: type[Spout] = Numbers, middle: type[Bolt] = Sorted, count: int = COUNT, many: int = 100
 ) -> TopologyBuilder:
-    """A source behind a shuffle, a partial key grouping and a fields grouping, and a file."""
+    """A source after a shuffle, a partial key grouping and a fields grouping, and a file."""
     builder = TopologyBuilder()
     builder.set_spout("source", source, kwargs={"count": count})
     builder.set_bolt("fan", Fan, 2, kwargs={"many": many}).shuffle_grouping("source")

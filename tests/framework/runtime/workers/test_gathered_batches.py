@@ -172,7 +172,7 @@ class Tracked(SeekableSpout):
 
 
 def test_tuples_that_have_failed_with_a_component_are_answered_in_vain() -> None:
-    """The component behind it processes them with their batch, which is no second answer."""
+    """The component after it processes them with their batch, which is no second answer."""
 
     class Raises(Gathers):
         config = {**Gathers.config, "viper.on.error": "restart"}

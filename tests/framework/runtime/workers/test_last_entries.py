@@ -121,7 +121,7 @@ def test_rows_of_the_last_tick_come_in_one_order(kind: str, par: int, size: int)
 
 
 class Chained(Topology):
-    """A batch behind a batch, behind a tracked source."""
+    """A batch after a batch, after a tracked source."""
 
     tracked = Tracked.spec()
     first = Batch.spec(inputs=[tracked])
@@ -177,7 +177,7 @@ def test_last_batches_larger_than_the_channels_flow(kind: str) -> None:
 
 
 def test_ids_that_fail_after_the_last_tick_bring_one_more() -> None:
-    """A tuple that fails is repeated behind the last ticks; another tick takes note of it."""
+    """A tuple that fails is repeated after the last ticks; another tick takes note of it."""
     failed: Counter[int] = Counter()
 
     class Repeats(Tracked):

@@ -1,4 +1,4 @@
-"""A worker process that dies is restarted: the run goes on, and says exactly what was lost."""
+"""A worker process that dies is restarted: the run continues, and says exactly what was lost."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ SCALED = {"viper.stateless": True, "viper.parallelism.max": MOST}
 
 
 def built(middle: type[Bolt] = Forward) -> TopologyBuilder:
-    """Bolts that are scaled behind a shuffle and a fields grouping; state by key and a file behind them."""
+    """Bolts that are scaled after a shuffle and a fields grouping; state by key and a file after them."""
     builder = TopologyBuilder()
     builder.set_spout("source", Asking, kwargs={"count": COUNT})
     builder.set_bolt("pieces", Fan, 2, kwargs={"many": 60}, config=SCALED).shuffle_grouping("source")

@@ -96,7 +96,7 @@ class TestTheirOwnDeaths:
     def test_killed_as_they_are_made(
         self, marks: Path, monkeypatch: pytest.MonkeyPatch, told: Callable[[str], int]
     ) -> None:
-        """Then no more are made, and the worker goes on in a process of its own."""
+        """Then no more are made, and the worker continues in a process of its own."""
         fill = StandbyPool.fill
 
         def fill_and_kill(pool: StandbyPool) -> None:

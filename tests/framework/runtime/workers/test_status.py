@@ -43,12 +43,12 @@ def topology(middle: Any = Forward) -> TopologyBuilder:
 
 
 class Executioner:
-    """Lets a bolt go on to its death when the parent has seen what it has processed, and that it waits."""
+    """Lets a bolt continue to its death when the parent has seen what it has processed, and that it waits."""
 
     def __init__(self, gate: str) -> None:
         self._gate = gate
         self._door: int | None = None
-        """The gate, held open: who waits there goes on when it is closed."""
+        """The gate, held open: who waits there continues when it is closed."""
         self._is_done = False
         self.run: Run | None = None
         self.seen = 0

@@ -16,7 +16,7 @@ import pytest
 LIMIT_S = 180.0
 """Seconds that one test may take on a machine of which others take most; most need a tenth of one."""
 AGAIN_S = 30.0
-"""Seconds until one that goes on nevertheless is interrupted again."""
+"""Seconds until one that continues nevertheless is interrupted again."""
 TOLD = signal.SIGUSR2
 
 

@@ -108,7 +108,7 @@ def test_a_run_can_be_suspended_at_every_time(times_us: range, tmp_path: Path) -
 
 @pytest.mark.parametrize("times_us", times_at_every_change(range(279, 281), range(200, 279), range(281, 380)))
 def test_a_checkpoint_can_be_made_at_every_time(times_us: range, tmp_path: Path) -> None:
-    """While the run goes on."""
+    """While the run continues."""
     check_cut_at(times_us, suspended, tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""Checkpoints of topologies that have not run, and what goes on from them."""
+"""Checkpoints of topologies that have not run, and what resumes from them."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ def checkpoint_of(builder: TopologyBuilder, **options: Any) -> Checkpoint:
 def changes(
     before: Checkpoint, builder: TopologyBuilder, rename: Mapping[str, str] | None = None, **options: Any
 ) -> Sequence[str]:
-    """The differences that a run of what was built tells as it goes on from a checkpoint.
+    """The differences that a run of what was built tells as it resumes from a checkpoint.
 
     Raises:
-        CheckpointError: it does not go on.
+        CheckpointError: it does not continue.
     """
     plan, settings = plan_of(builder, **options)
     checkpoint = renamed(before, rename or {}, plan)

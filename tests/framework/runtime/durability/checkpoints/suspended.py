@@ -64,7 +64,7 @@ class Suspending(Partitions):
 
 
 class Awaiting(Suspending):
-    """Has its first checkpoint made, however slow the machine is; it asks for others, and goes on.
+    """Has its first checkpoint made, however slow the machine is; it asks for others, and continues.
 
     All partitions wait until its time is decided on, and then before their last rows until it is there.
     """
@@ -215,9 +215,9 @@ def run_suspended(
 def check_suspended_at(
     times_us: Iterable[int], built: Callable[[Partitions], TopologyBuilder], folder: Path
 ) -> None:
-    """Have a run suspended at each of some times, and gone on with: it puts out what a whole run does.
+    """Have a run suspended at each of some times, and resumed: it puts out what a whole run does.
 
-    Sources end right behind their last promise, so that a bolt may see that promise or nothing but the end.
+    Sources end right after their last promise, so that a bolt may see that promise or nothing but the end.
 
     Args:
         times_us: in microseconds.
@@ -248,7 +248,7 @@ def cutting_from(time_us: int) -> Iterator[None]:
 def check_cut_at(
     times_us: Iterable[int], built: Callable[[Partitions], TopologyBuilder], folder: Path
 ) -> None:
-    """Have a run make a checkpoint at each of some times while it goes on, and go on from that checkpoint.
+    """Have a run make a checkpoint at each of some times while it continues, and resume from that checkpoint.
 
     Arguments as of `check_suspended_at`.
     """

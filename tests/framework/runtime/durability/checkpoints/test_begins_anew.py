@@ -1,4 +1,4 @@
-"""A run that begins anew in a folder with checkpoints of another one says so, as that is easily a mistake."""
+"""A run that begins from the start in a folder with checkpoints of another says so: it may be a mistake."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ FIELDS = ["partition", "number", "key"]
 
 def behind(bolt: Any, *, config: dict[str, Any] | None = None, of_spout: dict[str, Any] | None = None,
            spout: Any = None, all_settings: dict[str, Any] | None = None) -> TopologyBuilder:
-    """A bolt behind a spout, by key."""  # fmt: skip
+    """A bolt after a spout, by key."""  # fmt: skip
     builder = TopologyBuilder()
     builder.set_spout("source", Partitions() if spout is None else spout, config=of_spout)
     builder.set_bolt("bolt", bolt, config=config).fields_grouping("source", "key")
@@ -76,7 +76,7 @@ def behind(bolt: Any, *, config: dict[str, Any] | None = None, of_spout: dict[st
 
 
 def joined(bolt: Any, order: tuple[str, str] = ("left", "right")) -> TopologyBuilder:
-    """A bolt behind two spouts, by key."""
+    """A bolt after two spouts, by key."""
     builder = TopologyBuilder()
     for name in ("left", "right"):
         builder.set_spout(name, Partitions())
@@ -601,7 +601,7 @@ REFUSED: dict[str, tuple[Make, Make, str]] = {
         r"spout 'source' had other data, '4 x 200, seed 0': found .* \(with other arguments: seed\)",
     ),
 }
-"""By name: what was built, what is to go on, and the message."""
+"""By name: what was built, what is to continue, and the message."""
 
 
 class Line(SeekableSpout):
@@ -810,7 +810,7 @@ TOLD: dict[str, tuple[Make, Make, str]] = {
         r"the topology order of components was \[.left., .right., .bolt.\]: found \[.right., .left., .bo",
     ),
 }
-"""By name: what was built, what goes on, and what is told."""
+"""By name: what was built, what continues, and what is told."""
 
 
 def typed_with(*fields: str) -> Partitions:
@@ -832,7 +832,7 @@ def exchanged(bolt: Any) -> TopologyBuilder:
 
 @pytest.mark.parametrize("name", TOLD)
 def test_what_is_told(name: str) -> None:
-    """It goes on, and says what is not as it was."""
+    """It continues, and says what is not as it was."""
     import re
 
     before, after, message = TOLD[name]

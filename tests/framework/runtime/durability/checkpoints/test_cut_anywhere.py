@@ -1,6 +1,6 @@
 """Drawn topologies with checkpoints anywhere: the output is the same, and each holds just what lies before.
 
-What a checkpoint holds is seen by what a run brings that goes on from it, with another parallelism: exactly
+What a checkpoint holds is seen by what a run brings that resumes from it, with another parallelism: exactly
 the rest of the output.
 """
 
@@ -66,7 +66,7 @@ def test_nothing_differs_where_threads_share_the_work(tmp_path: Path, seed: int)
 
 
 def behind(times: Callable[..., Any]) -> Callable[..., Any]:
-    """Two proposals of three lie behind what sources have brought."""
+    """Two proposals of three lie after what sources have brought."""
     count = 0
 
     def proposed(self: CutLeader, margin: Margin) -> dict[Sequence[int], int]:
@@ -134,7 +134,7 @@ PLANTS = {
 
 
 def is_caught(seed: int, folder: Path, workers: Workers) -> bool:
-    """True if anything is wrong with a run, or with what goes on from it, which may not even be possible."""
+    """True if anything is wrong with a run, or with what resumes from it, which may not even be possible."""
     try:
         return bool(differences(seed, folder, workers))
     except (AssertionError, ComponentError):

@@ -1,4 +1,4 @@
-"""Checkpoints that are cut behind the end of all sources, or where a source promises but brings nothing."""
+"""Checkpoints that are cut after the end of all sources, or where a source promises but brings nothing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COUNT = 20
 
 
 class Asking(PartitionedSpout):
-    """Brings half of its rows, promises a time, asks for a checkpoint, and goes on once a file is there.
+    """Brings half of its rows, promises a time, asks for a checkpoint, and continues once a file is there.
 
     Args:
         half: how many rows that is.

@@ -736,7 +736,7 @@ STREAMS: Mapping[str, tuple[Callable[[KeyedStream], Any], Callable[[KeyedStream]
         "'x': bolt function was the function add: found the function greater",
     ),
 }
-"""By name two ways to go on with a stream by key, and what the second one is refused with."""
+"""By name two ways to continue with a stream by key, and what the second one is refused with."""
 
 
 @pytest.mark.parametrize("name", STREAMS)

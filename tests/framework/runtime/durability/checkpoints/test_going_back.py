@@ -154,7 +154,7 @@ def is_written(file: Path) -> bool:
 
 
 def die_once(conf: dict[str, Any]) -> None:
-    """Kill this process, unless one was killed: behind the first checkpoint, or at once."""
+    """Kill this process, unless one was killed: after the first checkpoint, or at once."""
     mark = Path(conf["marks"]) / "doomed"
     file = Path(conf["kept"]).with_name("told.jsonl.part")
     if not mark.exists() and (not conf["dies.behind"] or is_written(file)):
@@ -275,7 +275,7 @@ def test_one_that_is_to_be_resumed_goes_back_for_every_process(
 
 
 def test_a_run_that_has_ended_without_what_it_lost_is_not_whole(tmp_path: Path) -> None:
-    """Not to be resumed, it goes on; its folder says so, and nothing begins where rows are missing."""
+    """Not to be resumed, it continues; its folder says so, and nothing begins where rows are missing."""
     report = run_replaced(tmp_path, "remember", behind=True)
     assert report.reason is StopReason.EXHAUSTED and report.lost > 0
     assert noted(tmp_path) == "incomplete"

@@ -37,7 +37,7 @@ class Task:
         self.restart()
 
     def restart(self) -> None:
-        """Another process goes on with the task."""
+        """Another process continues with the task."""
         self.store.die()
         self.table = self.store.table()
         self.snapshots = Snapshots()

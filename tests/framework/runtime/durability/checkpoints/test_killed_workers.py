@@ -1,6 +1,6 @@
 """Workers are killed before, during and after checkpoints, and while sinks apply: nothing changes.
 
-And every checkpoint that was made meanwhile can be gone on from, with the same rest of the output.
+And every checkpoint that was made meanwhile can be resumed from, with the same rest of the output.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ def _extended(numbers: list[int], others: list[int]) -> list[int]:
 
 
 class Written(Bolt):
-    """Emits what it remembers of a key, in values that are written behind each slice."""
+    """Emits what it remembers of a key, in values that are written after each slice."""
 
     outputs = ["key", "told"]
     numbers: Any = ListState()

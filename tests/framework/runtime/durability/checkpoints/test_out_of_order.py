@@ -83,7 +83,7 @@ class Parquet(Signals, ParquetSource):
 
 
 class Seekable(SeekableSpout):
-    """Brings rows one by one, and has the leader do something behind some of them."""
+    """Brings rows one by one, and has the leader do something after some of them."""
 
     outputs = [Stream(FIELDS), Stream(FIELDS, name="belated")]
     config = {"viper.timestamp.field": "at", "viper.timestamp.unit": "ms"}
@@ -172,7 +172,7 @@ def times_us(count: int) -> list[int]:
 @pytest.mark.parametrize("late", ["belated", "drop"])
 @pytest.mark.parametrize("time_us", at_every_change(times_us(24), 4))
 def test_files_of_a_suspended_run(time_us: int, late: str, tmp_path: Path) -> None:
-    """The run goes on with other numbers of tasks and workers, and reads the files again."""
+    """The run continues with other numbers of tasks and workers, and reads the files again."""
     must = MUST.all if late == "belated" else MUST.rows
     kind = sorted(KINDS)[time_us // 1000 % 3]
     with ending_from(time_us):
@@ -221,7 +221,7 @@ def test_sources_of_both_kinds_come_to_one_time(time_us: int, tmp_path: Path) ->
 
 @pytest.mark.parametrize("at", at_every_change(range(20, COUNT // 2, 60), 2))
 def test_checkpoints_of_both_kinds_while_the_run_goes_on(at: int, tmp_path: Path) -> None:
-    """Each checkpoint is gone on from, and brings just the rest of the output."""
+    """Each checkpoint is resumed from, and brings just the rest of the output."""
     whole = run_built(built(sources_of(tmp_path / "data"))).result("sink")
     rows = sources_of(tmp_path / "data")
     rows["rows"] = Seekable(FILES[2], os.getpid(), at, awaits=True)

@@ -20,7 +20,7 @@ PROPOSAL = Proposal(1, CutState.DECIDED, 1, 0)
 
 
 class Clock:
-    """A clock that goes on when somebody says so."""
+    """A clock that advances when somebody says so."""
 
     def __init__(self) -> None:
         self.now_s = 100.0

@@ -1,4 +1,4 @@
-"""Components and states that have other names go on with what their old names remembered."""
+"""Components and states that have other names continue with what their old names remembered."""
 
 from __future__ import annotations
 

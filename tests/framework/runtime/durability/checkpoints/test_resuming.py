@@ -1,4 +1,4 @@
-"""``run(..., checkpoints=FOLDER, resume=True)``: one call that begins, goes on, and is done once."""
+"""``run(..., checkpoints=FOLDER, resume=True)``: one call that begins, continues, and is done once."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_nor_with_from(tmp_path: Path, start: str) -> None:
 
 
 def test_a_checkpoint_of_an_earlier_run_can_be_gone_on_from(tmp_path: Path) -> None:
-    """The run that was drained began anew: what it told its sinks is not about that checkpoint."""
+    """The run that was drained began from the start: what it told its sinks is not about that checkpoint."""
     resumed(tmp_path, 50, builder=plain(Asking(50)))
     arguments: dict[str, Any] = {"resume": False, "checkpoints": tmp_path / "kept"}
     drained = resumed(tmp_path, 50, builder=plain(Asking(50)), **arguments)
@@ -357,7 +357,7 @@ def test_what_says_something_else_is_refused(
 
 
 def test_a_run_that_has_gone_back_is_suspended_all_the_same() -> None:
-    """The request to end may have come while the run had failed, and was about to begin once more."""
+    """The request to end may have come while the run had failed, and was about to begin again."""
     stop = StopSignal()
     stop.suspends = True
     stop.abort()

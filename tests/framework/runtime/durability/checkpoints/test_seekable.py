@@ -256,7 +256,7 @@ def test_nothing_goes_beyond_the_time_that_was_accepted_amid_a_call(
 
 
 def suspended_again_and_again(folder: Path, kind: type[Counting], workers: Workers) -> list[Any]:
-    """The rows of runs that are suspended after so many rows, and gone on with."""
+    """The rows of runs that are suspended after so many rows, and resumed."""
     rows: list[Any] = []
     reason, start, seed = StopReason.SUSPENDED, None, 0
     while reason is StopReason.SUSPENDED:

@@ -1,4 +1,4 @@
-"""Sinks that a run goes on with write where those of the checkpoint did, and as they did."""
+"""Sinks that a run continues with write where those of the checkpoint did, and as they did."""
 
 from __future__ import annotations
 
@@ -289,7 +289,7 @@ class TestAddedSinks:
         assert self.added_rows(tmp_path, kind) == [*kept, *expected_rows(4, COUNT, 1)[before:]]
 
     def test_rows_are_not_applied_twice(self, tmp_path: Path) -> None:
-        """The run that goes on from the same checkpoint once more finds what the first one has written."""
+        """A second run from the same checkpoint finds what the first one has written."""
         start = suspended(TextSink(str(tmp_path / "a.txt"), grow=True), tmp_path)
         for _ in range(2):
             builder = topology(TextSink(str(tmp_path / "a.txt"), grow=True), Partitions(4, COUNT, 1))

@@ -48,7 +48,7 @@ class Suspended:
         self.leader = CutLeader(self.plan, self.record, lambda: None)
 
     def agree(self, *told_us: int) -> None:
-        """Have the sources answer, one behind the other, and the leader decide."""
+        """Have the sources answer, one after the other, and the leader decide."""
 
         def answer(missing: Sequence[int], hint: str) -> None:
             for source, time_us in zip(self.sources, told_us, strict=True):
@@ -289,7 +289,7 @@ class Short(Partitions):
 
 
 def test_a_last_tick_that_waits_for_others_prevents_it(tmp_path: Path) -> None:
-    """The bolt behind the spout that has ended has had its last tick; what it emitted stands behind all."""
+    """The bolt after the spout that has ended has had its last tick; what it emitted stands after all."""
     builder = TopologyBuilder()
     builder.set_spout("short", Short(1, 5))
     builder.set_spout("source", Suspending(4, 600, 2, os.getpid(), 300))

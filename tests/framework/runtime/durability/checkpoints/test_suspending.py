@@ -1,4 +1,4 @@
-"""A run that is suspended and one that goes on from there bring what an undisturbed run does."""
+"""A run that is suspended and one that resumes from there bring what an undisturbed run does."""
 
 from __future__ import annotations
 

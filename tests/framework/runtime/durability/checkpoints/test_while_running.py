@@ -1,4 +1,4 @@
-"""Checkpoints are made while a run goes on; whatever ends it, another run goes on from the last one."""
+"""Checkpoints are made while a run continues; whatever ends it, another run resumes from the last one."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def test_a_bolt_that_does_not_wait_shows(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 class Halting(Suspending):
-    """Its partition 0 brings nothing behind row 10, unless the file exists."""
+    """Its partition 0 brings nothing after row 10, unless the file exists."""
 
     def __init__(self, count: int, seed: int, leader: int, at: int, gate: str) -> None:
         super().__init__(4, count, seed, leader, at, count)
@@ -195,7 +195,7 @@ class Halting(Suspending):
 
 
 def test_a_source_that_stands_still_before_the_cut_is_named(tmp_path: Path) -> None:
-    """And the run goes on; the hidden folder of what was given up is removed with the next checkpoint."""
+    """And the run continues; the hidden folder of what was given up is removed with the next checkpoint."""
     whole = run_built(built(Suspending(4, COUNT, 2), 1, 1)).result("sink")
     gate = tmp_path / "gate"
     builder = built(Halting(COUNT, 2, os.getpid(), 100, str(gate)), 2, 1)

@@ -1,4 +1,4 @@
-"""Transactional sinks apply each row once, however often a run is suspended and gone on with."""
+"""Transactional sinks apply each row once, however often a run is suspended and resumed."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_killed_at_the_end_when_one_sink_has_applied_everything(
 def test_killed_between_the_manifest_and_the_apply(
     tmp_path: Path, whole: tuple[list[Any], bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And twice: the run that goes on applies what was staged, and dies before it has done anything else."""
+    """And twice: the resumed run applies what was staged, and dies before it has done anything else."""
 
     def die(self: TransactionalSink, number: int) -> None:
         raise OSError("the process is gone")
