@@ -8,7 +8,7 @@ from typing import Any
 
 
 def refuse_breakpoints() -> None:
-    """From now on have ``breakpoint()`` raise in this process, whose debugger would find no input.
+    """Have ``breakpoint()`` raise in this process from now on, as its debugger would find no input.
 
     Whoever chose another debugger (``PYTHONBREAKPOINT``) keeps it.
     """

@@ -60,7 +60,7 @@ class ReceivedLifeline:
         self._watched = watched
 
     def end_with_it(self) -> None:
-        """From now on, end this process as soon as the other one has ended."""
+        """End this process as soon as the other one has ended, from now on."""
         _ask_for_signal()
         if self._has_ended(0):  # before the kernel was asked for the signal, perhaps
             os._exit(ORPHANED)

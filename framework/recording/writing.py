@@ -133,7 +133,7 @@ class Recorder(Protocol):
         """Record something that was due by the wall clock."""
 
     def close(self) -> None:
-        """The task has been closed: write what is left."""
+        """Write the rest, as the task has been closed."""
 
 
 class TaskRecorder:

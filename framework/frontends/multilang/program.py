@@ -336,7 +336,7 @@ class Leniency:
         self._counts = Counter[str]()
 
     def note(self, kind: str, told: str) -> None:
-        """Something was taken.
+        """Note how an action of the program was taken.
 
         Args:
             kind: what kind of thing it is, in the plural.

@@ -131,7 +131,7 @@ def _check(form: object, **lengths: Length) -> None:
 def _check_placed(
     form: object, offset: Length | None, zone: Zone | None, **lengths: Length
 ) -> None:
-    """Likewise, of windows that come every so much time."""
+    """Check the beginning of windows that come every so much time, likewise."""
     if zone is None:
         _check(form, **lengths)
     name = type(form).__name__

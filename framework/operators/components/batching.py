@@ -114,4 +114,4 @@ class TicklessBatchingBolt(BatchingBolt):
     """Seconds between two firings."""
 
     def process_tick(self, tick_tup: Tuple) -> None:
-        """Does nothing: ticks fire no batches of this bolt."""
+        """Do nothing: ticks fire no batches of this bolt."""

@@ -57,7 +57,7 @@ class Component(Recipe):
         self.context = {}
 
     def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
-        """Called once before the first tuple.
+        """Prepare for tuples; called once before the first one.
 
         Args:
             storm_conf: the resolved configuration, by key; a copy of the task's own.
@@ -65,10 +65,13 @@ class Component(Recipe):
         """
 
     def close(self) -> None:
-        """Called once after the last tuple, to release what `initialize` acquired; it cannot emit."""
+        """Release what `initialize` acquired; called once after the last tuple.
+
+        It cannot emit.
+        """
 
     def cleanup(self) -> None:
-        """Storm's name for `close` in bolts; called right before it."""
+        """Do the same as `close`, by Storm's name for it in bolts; called right before it."""
 
     def run(self) -> None:
         """Serve the component as a program, over Storm's multilang protocol on stdin and stdout.

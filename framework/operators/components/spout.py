@@ -38,16 +38,16 @@ class Spout(Component):
         raise NotImplementedError
 
     def activate(self) -> None:
-        """Called before the first tuple is asked for."""
+        """Prepare to bring tuples; called before the first one is asked for."""
 
     def deactivate(self) -> None:
-        """Called when no more tuples will be asked for."""
+        """Stop bringing tuples; called when no more will be asked for."""
 
     def ack(self, tup_id: Any) -> None:
-        """Called when a tuple emitted with that id has been processed."""
+        """Hear that a tuple emitted with that id has been processed."""
 
     def fail(self, tup_id: Any) -> None:
-        """Called when a tuple emitted with that id has failed."""
+        """Hear that a tuple emitted with that id has failed."""
 
     def emit(
         self,

@@ -31,7 +31,7 @@ class StatefulBolt(Bolt):
     """The number of the last transaction; None before the first."""
 
     def init_state(self, state: KeyValueState) -> None:
-        """Receive the state, once, behind `initialize` and before the first tuple; must be overridden.
+        """Receive the state, once, after `initialize` and before the first tuple; must be overridden.
 
         Args:
             state: what earlier instances of the task have put into it.
@@ -39,7 +39,7 @@ class StatefulBolt(Bolt):
         raise NotImplementedError(f"{type(self).__name__} must define init_state(self, state)")
 
     def pre_prepare(self, txid: int) -> None:
-        """The state of a transaction is about to be prepared.
+        """Hear that the state of a transaction is about to be prepared.
 
         Called behind a slice of input when ``topology.state.checkpoint.interval.ms`` have passed since the
         last transaction, and behind the last slice.
@@ -49,14 +49,14 @@ class StatefulBolt(Bolt):
         """
 
     def pre_commit(self, txid: int) -> None:
-        """The state of a transaction is about to be committed; it follows `pre_prepare` at once.
+        """Hear that the state of a transaction is about to be committed; it follows `pre_prepare` at once.
 
         Args:
             txid: the number of the transaction.
         """
 
     def pre_rollback(self) -> None:
-        """The state is about to be again what it was before the tuple in process, for which the bolt raised.
+        """Hear that the state is about to be again what it was before the tuple for which the bolt raised.
 
         It matters to an instance that continues after an exception (``viper.on.error: skip``) and has copies
         of the state.

@@ -74,7 +74,7 @@ class FileSink(TransactionalSink):
         self._numbers, self._at = self._journaled()
 
     def become_task(self, index: int, count: int) -> None:
-        """Each of several tasks has a file of its own."""
+        """Take the file of one task: each of several tasks has a file of its own."""
         if count > 1:
             self._path = self._path.with_name(f"{self._path.stem}-{index:04}{self._path.suffix}")
 

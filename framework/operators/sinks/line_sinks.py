@@ -44,7 +44,8 @@ class JsonLinesSink(FileSink):
         return {**super().layout, "columns": list(self._chosen.names)}
 
     def apply_as(self, layout: Mapping[str, Any]) -> None:
-        """Lines of other fields may come before those of these: each has the names of its own.
+        """Prepare for lines of other fields, which may come before those of these: each has the names of its
+        own.
 
         Raises:
             SinkError: the rows were taken by a sink of another format.

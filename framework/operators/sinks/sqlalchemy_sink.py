@@ -84,7 +84,7 @@ class SqlAlchemySink(TableSink):
         return super().encode(rows)
 
     def connect(self) -> None:
-        """Connect, and see that the table is as it must be.
+        """Connect, and check that the table is as it must be.
 
         Raises:
             SinkError: there is no connection, no such table, or it has no such column.

@@ -65,7 +65,7 @@ class TableSink(TransactionalSink):
                 raise SinkError(f"key: {unknown('column', name, columns)}")
 
     def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
-        """Connect, and see that the table has these columns.
+        """Connect, and check that the table has these columns.
 
         Raises:
             SinkError: it has not, or there is no connection.
@@ -96,7 +96,7 @@ class TableSink(TransactionalSink):
         return all(sorted(ours[name]) == sorted(layout.get(name, ())) for name in ours)
 
     def apply_as(self, layout: Mapping[str, Any]) -> None:
-        """Rows go to the columns that they were taken for."""
+        """Prepare to write rows to the columns that they were taken for."""
         self._names, self._names_of_key = list(layout["columns"]), list(layout["key"])
 
     def _part(self, index: int, name: tuple[str, str] | None = None) -> str:
@@ -104,7 +104,7 @@ class TableSink(TransactionalSink):
         return f"{self._table} of {super()._part(index, name)}"
 
     def connect(self) -> None:
-        """Connect, and see that the table is as it must be."""
+        """Connect, and check that the table is as it must be."""
         raise NotImplementedError(f"{type(self).__name__} must define connect(self)")
 
     def encode(self, rows: Sequence[Row]) -> bytes:

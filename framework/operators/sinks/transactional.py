@@ -119,7 +119,10 @@ class TransactionalSink(Sink):
         raise NotImplementedError(f"{type(self).__name__} must define apply(self, part, number, rows)")
 
     def forget(self, part: str) -> None:
-        """A run starts from the beginning: the number of a part no longer counts. The rows stay."""
+        """Forget the number of a part, as a run starts from the beginning.
+
+        The rows stay.
+        """
         raise NotImplementedError(f"{type(self).__name__} must define forget(self, part)")
 
     # -- what it may define
@@ -144,7 +147,7 @@ class TransactionalSink(Sink):
         return layout == self.layout
 
     def apply_as(self, layout: Mapping[str, Any]) -> None:
-        """The rows that `apply` gets next were taken by a sink of another layout.
+        """Prepare for rows that `apply` gets next, and that a sink of another layout has taken.
 
         Raises:
             SinkError: they cannot be written by this one.
@@ -177,7 +180,7 @@ class TransactionalSink(Sink):
         return False
 
     def finish(self) -> None:
-        """All input has come and has been applied."""
+        """Finish the target: all input has come and has been applied."""
 
     # -- as a component
 
@@ -209,7 +212,7 @@ class TransactionalSink(Sink):
         """
 
     def become_task(self, index: int, count: int) -> None:
-        """The sink is one of so many tasks: where each has a target of its own, it is known then."""
+        """Become one of so many tasks: if each has a target of its own, it is known then."""
 
     def consume(self, rows: Sequence[Row]) -> None:
         """Stage some rows."""
@@ -242,7 +245,7 @@ class TransactionalSink(Sink):
     # -- what the runtime calls, in the task's thread
 
     def wait_for_checkpoints(self, waits: bool) -> None:
-        """Before `initialize`: whether rows are applied with checkpoints, and at the end, only."""
+        """Set whether rows are applied with checkpoints, and at the end, only; called before `initialize`."""
         self.eager = not waits
 
     @property
@@ -261,7 +264,7 @@ class TransactionalSink(Sink):
         return max([self._applied_number or 0, *self._opened.cuts])
 
     def resume(self, last_id: int | None) -> None:
-        """A run starts: bring the target to the state that it had at a checkpoint.
+        """Bring the target to the state that it had at a checkpoint, as a run starts.
 
         Args:
             last_id: the checkpoint that the run resumes from. None: it starts from the beginning. 0: it has
@@ -316,7 +319,7 @@ class TransactionalSink(Sink):
         self._has_set_out = True
 
     def cut(self, id: int) -> None:
-        """All rows taken so far belong to checkpoints up to this one; they are on disk when it returns.
+        """Assign all rows taken so far to checkpoints up to this one; they are on disk when it returns.
 
         Raises:
             SinkError: there is no room for them.
@@ -326,7 +329,9 @@ class TransactionalSink(Sink):
             self._opened.note(id, self._left_out)
 
     def complete(self, id: int) -> None:
-        """The checkpoint exists: apply what was cut up to it. A second time changes nothing.
+        """Apply all rows that were cut up to a checkpoint, which exists now.
+
+        A second time changes nothing.
 
         Raises:
             SinkError: it cannot be applied; it stays staged.
@@ -350,7 +355,7 @@ class TransactionalSink(Sink):
         self.complete(number)
 
     def apply_and_finish(self) -> None:
-        """All input has come: apply what is left.
+        """Apply all rows that are left, as all input has come.
 
         Raises:
             SinkError: it cannot be applied.

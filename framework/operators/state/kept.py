@@ -73,7 +73,7 @@ class KeptValues:
         self._dirty[kept.token] = kept
 
     def mark(self, kept: Kept) -> None:
-        """Likewise, where the change will not be taken back."""
+        """Mark a value as changed, likewise, where the change will not be taken back."""
         self._dirty[kept.token] = kept
 
     def drop(self, kept: Kept) -> None:

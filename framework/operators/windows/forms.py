@@ -93,7 +93,7 @@ class Form:
             rows += made
 
     def _take_behind_time(self, kept: Kept, tup: Any, rows: list[Sequence[Any]]) -> None:
-        """Tuples behind all that has a time have one more window, at the very end."""
+        """Take tuples after all that have a time into one more window, at the very end."""
         window = kept.value.by_start.get(BEHIND_TIME) or self._make(
             kept, BEHIND_TIME, BEHIND_TIME, BEHIND_TIME
         )

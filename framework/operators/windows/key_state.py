@@ -320,7 +320,7 @@ class OpenKeyWindows:
             self.drop(kept, window)
 
     def close(self, kept: Kept, window: KeyWindow) -> None:
-        """A window has ended: it is kept for late tuples, or no longer."""
+        """Close a window that has ended: it is kept for late tuples, or no longer."""
         self._touched(kept)
         if self.lateness_us and window.end < BEHIND_TIME:
             window.is_over = True
@@ -329,7 +329,7 @@ class OpenKeyWindows:
             self.drop(kept, window)
 
     def slide(self, windows: Iterable[tuple[Kept, KeyWindow]]) -> None:
-        """Windows that have ended together slide on, in their order; this is not taken back.
+        """Slide windows that have ended together, in their order; this is not taken back.
 
         Args:
             windows: windows of one key group and of one end, with the states that they continue with.
@@ -349,13 +349,13 @@ class OpenKeyWindows:
             ending[window.number] = window.key
 
     def move(self, kept: Kept, window: KeyWindow, start_us: int) -> None:
-        """A window that ends now is the next one, which ends now as well; this is not taken back."""
+        """Replace a window that ends now by the next one, which ends now as well; this is not taken back."""
         del kept.value.by_start[window.start]
         window.start = start_us
         kept.value.by_start[start_us] = window
 
     def end(self, windows: Iterable[tuple[Kept, KeyWindow]]) -> None:
-        """Windows that have ended are kept no longer; this is not taken back."""
+        """Drop windows that have ended; this is not taken back."""
         for kept, window in windows:
             del kept.value.by_start[window.start]
             self._values.mark(kept)

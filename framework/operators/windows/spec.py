@@ -164,7 +164,7 @@ def _one_of(told: str, chosen: Mapping[str, Any], by_count: str, by_time: str, b
 
 
 def _refuse_placing(told: str, placed: Mapping[str, Any]) -> None:
-    """Windows that begin with tuples, or end with them, have no place in time that could be another."""
+    """Refuse a zone or an offset for windows that begin or end with tuples, and so have no place in time."""
     for key, value in placed.items():
         raise ConfigError(
             f"{told} with {key}: {value}: expected {SLIDE_MS}, as only windows that come every so much time "

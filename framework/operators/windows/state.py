@@ -205,7 +205,7 @@ class OpenWindows:
             raise self._full(f"{needed:,} tuples", MOST_ROWS, self._most_rows)
 
     def _note(self) -> None:
-        """Something is about to be changed."""
+        """Note that the windows are about to be changed."""
         number = self._access.clock.number
         if self._access.goes_on and number != self._call:
             self._call = number

@@ -221,7 +221,7 @@ class ByKeyUnremembered:
         return array("H", [self._index(key) for key in map(self._key, rows)])
 
     def targets_of_columns(self, columns: Sequence[ArrowColumn], count: int) -> None:
-        """None: a cluster hashes values."""
+        """Return None: a cluster hashes values."""
 
     def _index(self, key: Any) -> int:
         return self._strings[key] if type(key) is str else self._place(key)

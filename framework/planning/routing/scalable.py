@@ -41,7 +41,7 @@ class SwitchingRouter:
                 self.settle()
 
     def settle(self) -> None:
-        """No row comes any more that is divided as before."""
+        """Note that no more row comes that is divided as before."""
         if self._next is not None:
             self._router, _ = self._next
             self._next = None

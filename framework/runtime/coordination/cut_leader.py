@@ -129,13 +129,13 @@ class CutLeader:
             return self._record.close()
 
     def give_up(self) -> None:
-        """The attempt is over."""
+        """End the attempt."""
         with self._lock:
             self._record.make_void()
         self.wake()
 
     def interrupt(self) -> None:
-        """A worker process has died: whatever is being agreed on is void; from any thread.
+        """Make any proposal void, as a worker process has died; any thread may call it.
 
         A reconfiguration that is decided is not, nor is the end of a run that is closed: whoever takes the
         place of the dead is bound by it.

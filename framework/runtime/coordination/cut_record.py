@@ -218,7 +218,7 @@ class CutRecord:
         self._set(attempt, CutState.PROPOSED)
 
     def decide(self, times_us: Mapping[Sequence[int], int] | None = None) -> None:
-        """All have accepted; for a suspension, at these times by part of the topology."""
+        """Decide the cut, as all have accepted; for a suspension, at these times by part of the topology."""
         self._set_times(times_us or {})
         self._set(self.attempt, CutState.DECIDED)
 
@@ -228,7 +228,7 @@ class CutRecord:
                 self._registers[register] = times_us[part]
 
     def make_void(self) -> None:
-        """The attempt is over, unless it has closed the run."""
+        """End the attempt, unless it has closed the run."""
         if self.state is not CutState.CLOSED:
             self._set(self.attempt, CutState.VOID)
 
@@ -244,7 +244,7 @@ class CutRecord:
         return [task for task, register in self._ends.items() if self._registers[register]]
 
     def complete(self, number: int) -> None:
-        """The checkpoint of that id exists."""
+        """Note that the checkpoint of that id exists."""
         self._registers[3] = number
 
     def has_ended(self) -> bool:
@@ -315,7 +315,7 @@ class CutRecord:
         self._registers[first + 1] = attempt
 
     def pass_at(self, task: int, attempt: int, place: Position) -> None:
-        """A source has brought all rows below a position, where the cut is for its consumers."""
+        """Note that a source has brought all rows before a position, where the cut is for its consumers."""
         first = self._said[task] + 3
         self._registers[first + 1] = place.ts
         self._registers[first + 2], self._registers[first + 3] = _signed(place.hi), _signed(place.lo)
@@ -326,7 +326,7 @@ class CutRecord:
         return (task,) in self._times
 
     def end(self, task: int, time_us: int) -> None:
-        """A source has brought all its rows, and ends."""
+        """Note that a source has brought all its rows, and ends."""
         first = self._said[task]
         if not self._registers[first + 7]:  # else a process has said so that has died since
             self._registers[first + 8] = time_us

@@ -75,12 +75,13 @@ class RouteSwitch:
                 router.become(self._behind[component], before)
 
     def settle(self) -> None:
-        """The tuples that `look` was given have been divided."""
+        """Note that the tuples that `look` got last have been divided."""
         for _, _, router in self._switched:
             router.settle()
 
     def committed(self, published: Position) -> None:
-        """All that the task has emitted is committed, and it emits nothing below a position any more.
+        """Note that all output of the task is committed, and that it emits nothing before a position any
+        more.
 
         So its successor emits only what lies behind the cut, and need not know what was in force before.
         """

@@ -88,7 +88,8 @@ class ScaleRecord:
     # -- a reconfiguration at a cut
 
     def propose(self, component: str, tasks: TaskSet) -> None:
-        """In the next reconfiguration, these tasks of a component with state by key get its tuples."""
+        """Propose that these tasks of a component with state by key get its tuples in the next
+        reconfiguration."""
         self._registers[self._proposed[component]] = tasks.code
 
     def proposed(self, component: str) -> TaskSet:
@@ -97,8 +98,10 @@ class ScaleRecord:
         return TaskSet.from_code(self._registers[self._proposed[component]])
 
     def hand_over(self, task: int, attempt: int) -> None:
-        """A task has committed all that lies before the cut of an attempt, and touches none of its key groups
-        any more that are another's behind it."""
+        """Note that a task has committed all that lies before the cut of an attempt.
+
+        It touches none of its key groups any more that are another's after the cut.
+        """
         self._registers[self._handed[task]] = attempt
 
     def has_handed_over(self, task: int, attempt: int) -> bool:
@@ -107,13 +110,11 @@ class ScaleRecord:
         return self._registers[self._handed[task]] >= attempt
 
     def take_over(self, task: int, attempt: int) -> None:
-        """A task has the key groups that are its own behind the cut of an attempt, whatever becomes of its
-        process."""
+        """Note that a task has its key groups after the cut of an attempt, even if its process dies."""
         self._registers[self._taken[task]] = attempt
 
     def divide_anew(self, task: int, attempt: int) -> None:
-        """A producer brings nothing any more that lies before the cut of an attempt, whatever becomes of its
-        process."""
+        """Note that a producer brings nothing before the cut of an attempt any more, even if its process dies."""
         self._registers[self._divided[task]] = attempt
 
     def changing(self) -> Iterator[str]:

@@ -63,7 +63,8 @@ class Scaling:
             self._tell(self._tasks)
 
     def hand_over_by(self, reconfiguring: Reconfiguring | None) -> None:
-        """The tasks of the attempt are about to be made: from now on those with state hand it over.
+        """Set by what tasks with state hand it over from now on; called before the tasks of an attempt are
+        made.
 
         Args:
             reconfiguring: has them do it; None where none can.
@@ -118,13 +119,13 @@ class Scaling:
             return record is None or all(record.wanted(name) == some for name, some in self._tasks.items())
 
     def carried_out(self, tasks: Mapping[str, TaskSet], before: Mapping[str, TaskSet]) -> None:
-        """Components have handed over, and have these tasks now; from any thread."""
+        """Note that components have handed over, and have these tasks now; any thread may call it."""
         with self._changing:
             for name, some in tasks.items():
                 self._on_change(name, before[name], some, self._asked_by.get(name, BY_USER))
 
     def given_up(self, tasks: Mapping[str, TaskSet]) -> None:
-        """Components keep these tasks, whatever was asked for; from any thread."""
+        """Note that components keep these tasks, whatever was requested; any thread may call it."""
         with self._changing:
             self._tasks.update(tasks)
 

@@ -221,6 +221,6 @@ class SourceCut:
         return self._quiet_turns >= QUIET_TURNS and time.monotonic() - self._quiet_since_s >= QUIET_S
 
     def end(self, time_us: int) -> None:
-        """The task has brought all its rows, the last of them at this event time."""
+        """Note that the task has brought all its rows, the last of them at this event time."""
         if self._record is not None and self._record.state is not CutState.CLOSED:
             self._record.end(self._task, max(time_us, self._floor.ts))

@@ -70,7 +70,7 @@ class StopSignal:
         """True if the main thread is in a block that a signal ends at once."""
 
     def suspend_for_ends(self) -> None:
-        """From now on, suspend the run for whatever makes others drain, as it is to be resumed."""
+        """Suspend the run from now on for whatever makes others drain, as it is to be resumed."""
         self.suspends = True
 
     @property

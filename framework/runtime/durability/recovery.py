@@ -225,7 +225,7 @@ class Commits:
         """True if the task has committed anything, in this process or in one that has died."""
 
     def make_due(self) -> None:
-        """A turn is over in which something was brought: it is to be committed once it is in channels."""
+        """Note that a turn has brought something, which is to be committed once it is in channels."""
         self.is_due = True
 
     def take_due(self) -> bool:
@@ -243,7 +243,7 @@ class Commits:
         self._on_left_out = call
 
     def left_out(self, positions: Positions, first: int, count: int) -> None:
-        """So many tuples are not handed over, as the process before this one has done it."""
+        """Note that so many tuples are not handed over, as the process before this one has done it."""
         self._on_left_out(positions, first, count)
 
     def keep(self, name: str, part: Noted) -> None:
@@ -297,7 +297,7 @@ class Commits:
             call()
 
     def _go_on_singly(self, reader: Reader) -> None:
-        """One of the tuples has been processed among which a process has died."""
+        """Note that one of the tuples has been processed among which a process has died."""
         self._singly -= 1
         self._page.go_singly(self._singly)
         if not self._singly:

@@ -295,7 +295,7 @@ class EmitBuffer:
 
 
 def _nobody(*args: object) -> None:
-    """Stands where a task was called."""
+    """Do nothing: no task is there to be called."""
 
 
 def _arity(port: Port, checked: bool) -> int:

@@ -78,7 +78,7 @@ class BulkEmits:
         return self._count is not None
 
     def begin(self, count: int, made: Sequence[Any] = (), lease: Lease | None = None) -> None:
-        """So many rows come next, of which these batches will be made.
+        """Prepare for so many rows, of which these batches will be made.
 
         Args:
             count: how many.
@@ -121,7 +121,7 @@ class BulkEmits:
             raise EmitError("emit_rows takes of and ends in process_rows only, where rows are in process")
 
     def finish(self, done: int) -> None:
-        """The first `done` rows have been processed: append what was emitted for them to the buffer.
+        """Append the output of the first `done` rows, which have been processed, to the buffer.
 
         Raises:
             EmitError: something was emitted for a row behind them.
@@ -143,12 +143,12 @@ class BulkEmits:
                 self._put(one.port, one.payload)
 
     def pass_over(self, count: int) -> None:
-        """So many further rows have been processed or have failed, and nothing was emitted for them."""
+        """Note that so many further rows have been processed or have failed, without any output."""
         with self._buffer.guard:
             self.marks.extend(Fanout.of_none(count), len(self._buffer))
 
     def drop(self) -> None:
-        """The call has failed, and nothing that it has emitted is to be seen."""
+        """Drop the output of a call that has failed."""
         self._closed()
 
     def _closed(self) -> list[Emitted]:

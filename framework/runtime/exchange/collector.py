@@ -144,7 +144,7 @@ class TaskCollector:
         stream: str | None,
         gives_away: bool,
     ) -> None:
-        """An emit of many tuples; see `BatchBolt.emit_rows` and `Spout.emit_rows`."""
+        """Emit many tuples; see `BatchBolt.emit_rows` and `Spout.emit_rows`."""
         self._check_open(need_task_ids=False)
         if not self.buffer.is_mine:
             raise EmitError(

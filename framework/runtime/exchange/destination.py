@@ -256,7 +256,7 @@ class LinkedDestination(Destination):
         return not self.count
 
     def publish_waiting(self) -> None:
-        """Nothing: the consuming task sees the tuples that wait."""
+        """Do nothing: the consuming task sees the tuples that wait."""
 
     def waiting_untracked(self) -> int:
         """0, as in the base class: nothing would be left of the consuming task either."""

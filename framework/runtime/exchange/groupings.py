@@ -59,7 +59,8 @@ class Edge(ABC):
         return {}
 
     def leave_out(self, left: Sequence[int]) -> None:  # noqa: B027
-        """Of the tuples that `choose` was given, those of these indexes alone come next, in this order."""
+        """Leave out all tuples of the last `choose` but those of these indexes, which come next, in this
+        order."""
 
     @property
     def counting(self) -> tuple[str, CountingRouter] | None:

@@ -103,7 +103,7 @@ class BoltInput:
         return bool(self.feedback)
 
     def end_cycle(self) -> None:
-        """Nothing comes back through the cycle any more."""
+        """Note that nothing comes back through the cycle any more."""
         self.cycle_is_over = True
 
     @property

@@ -78,10 +78,10 @@ class Switch(Protocol):
         """Tell the routers which of these tuples, that are divided next, that is."""
 
     def settle(self) -> None:
-        """They have been divided."""
+        """Note that the tuples have been divided."""
 
     def committed(self, published: Position) -> None:
-        """All that was divided is committed, and nothing below a position is divided any more."""
+        """Note that all divided tuples are committed, and that none before a position is divided any more."""
 
 
 OnRefused = Callable[[EmitError, bool], None]
@@ -166,7 +166,8 @@ class Output:
         return self._switch is not None
 
     def committed(self, published: Position) -> None:
-        """All that the task has emitted is committed, and it emits nothing below a position any more."""
+        """Note that all output of the task is committed, and that it emits nothing before a position any
+        more."""
         if self._switch is not None:
             self._switch.committed(published)
 
@@ -249,7 +250,7 @@ class Output:
         )
 
     def deliver(self, emission: Emission) -> None:
-        """Divide tuples, which `choose` has been given, among the destinations.
+        """Divide tuples, which `choose` got before, among the destinations.
 
         Tracked ones are counted by their trees for each task that will receive them.
         """
@@ -359,7 +360,7 @@ class Output:
                 outlet.tell_last_ts(ts)
 
     def close_idle(self) -> None:
-        """At the end, close the destinations where nothing waits, so that their consumers can end."""
+        """Close the destinations where nothing waits, at the end, so that their consumers can end."""
         for destination in self.destinations:
             for outlet in destination.outlets if not destination.count else ():
                 outlet.close()

@@ -136,10 +136,10 @@ class SortedInPython:
     # -- what a task puts back
 
     def defer(self) -> None:
-        """Nothing: what was delivered can be put back until more is."""
+        """Do nothing: delivered tuples can be put back until more are delivered."""
 
     def accept(self) -> None:
-        """Nothing: what was delivered lies in no memory that others wait for."""
+        """Do nothing: delivered tuples lie in no memory that others wait for."""
 
     def put_back(self, rest: object, positions: Positions, kept: int) -> None:
         """Have all that was delivered last but the first `kept` tuples come again, as `Reader.put_back`."""
@@ -203,7 +203,7 @@ class SortedInPython:
         return places.trees(passed, waiting).count(0) if places.tracked(passed) else waiting
 
     def give_back(self) -> None:
-        """Nothing: what is lent is copied where it arrives."""
+        """Do nothing: lent values are copied where they arrive."""
 
 
 Place = tuple[int, int, int]
@@ -264,7 +264,7 @@ class MergeSort:
         return count
 
     def take_back(self, source: int, taken: Sequence[tuple[Place, Any]]) -> None:
-        """Tuples of a source come again that were passed on last, before all that wait of it."""
+        """Take back the last tuples of a source that were passed on, before all that wait of it."""
         queue = self._queues[source]
         queue.extendleft(reversed(taken))
         self._heads = [(each[0][0], number) for number, each in enumerate(self._queues) if each]

@@ -57,17 +57,17 @@ class BusyTimes:
         return before
 
     def rest(self, now: float) -> None:
-        """The executor rests from now on, and works for no task."""
+        """Note that the executor rests from now on, and works for no task."""
         self.work_for(None, now)
         self._cpu.rest(now)
 
     def wake(self, now: float) -> None:
-        """The rest is over; the CPU time that it has taken is no task's."""
+        """Note that the rest is over; the CPU time that it has taken is no task's."""
         self._current = None, now
         self._cpu.settle(now)
 
     def end(self, now: float) -> None:
-        """The run is over at a monotonic time in seconds, and with it, maybe, the thread."""
+        """Note that the run is over at a monotonic time in seconds, and with it, maybe, the thread."""
         self.rest(now)
         self._cpu.end()
 
@@ -143,7 +143,7 @@ class CpuTimes:
         return 0.0 if self.thread is None else self.thread.delayed_s()
 
     def end(self) -> None:
-        """The executor's thread runs no more."""
+        """Note that the executor's thread runs no more."""
         if self.thread is not None:
             self.thread.stop()
 
@@ -164,7 +164,7 @@ class CpuTimes:
             self.settle(now_s)
 
     def rest(self, now_s: float) -> None:
-        """The executor rests from now on."""
+        """Note that the executor rests from now on."""
         if self._window or now_s - self._read_at_s >= WINDOW_S:
             self.settle(now_s)
 
@@ -199,7 +199,7 @@ class ThreadClock:
         """The seconds of delay before: the thread may have loaded the topology."""
 
     def stop(self) -> None:
-        """The thread may end, and another one may get its name."""
+        """Stop reading, as the thread may end, and another one may get its name."""
         self._clock = None
 
     def cpu_ns(self) -> int | None:

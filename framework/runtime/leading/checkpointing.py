@@ -139,11 +139,11 @@ class Checkpointing:
                 pass
 
     def note(self, report: TaskReport) -> None:
-        """A task has been saved for a checkpoint, or has come to its end."""
+        """Note that a task has been saved for a checkpoint, or has come to its end."""
         (self._ended if report.found.attempt == ENDED else self._reports)[report.task] = report
 
     def want(self) -> None:
-        """Something waits for a checkpoint: make one soon, if one can be made."""
+        """Request a checkpoint, which is made soon if one can be made."""
         self._wanted.set()
 
     def suspend(self) -> Written:

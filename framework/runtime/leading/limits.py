@@ -28,7 +28,7 @@ class Limits:
         """Monotonic time in seconds at which the spouts were activated."""
 
     def go_on_with(self, max_tuples: int | None) -> None:
-        """Another attempt begins, which has so many tuples left."""
+        """Begin another attempt, which has so many tuples left."""
         self.max_tuples = max_tuples
 
     @property
@@ -42,7 +42,7 @@ class Limits:
         return self._began_s is not None
 
     def begin(self, now_s: float) -> None:
-        """The spouts are activated; only the first call counts."""
+        """Note that the spouts are activated; only the first call counts."""
         if self._began_s is None:
             self._began_s = now_s
 

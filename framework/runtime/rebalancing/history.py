@@ -51,7 +51,7 @@ class History:
         self._factors: dict[Key, float] = {}
 
     def add(self, deployment: Deployment, sample: Sample) -> None:
-        """A window in which there was this deployment from the beginning to the end."""
+        """Add a window in which there was this deployment from the beginning to the end."""
         key = deployment.key()
         windows = self._windows.pop(key, deque(maxlen=MOST_WINDOWS))
         windows.append(sample)

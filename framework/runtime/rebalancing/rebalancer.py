@@ -97,7 +97,7 @@ class Rebalancer:
         self._history.forget(self._movable.deployment(sets))
 
     def saw(self, sets: Sets, window: Sample) -> None:
-        """These tasks got tuples for a whole window, in which that was done."""
+        """Note a window in which these tasks got tuples throughout, with what was done in it."""
         self._since += 1
         self._history.add(self._movable.deployment(sets), window)
 

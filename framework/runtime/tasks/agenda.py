@@ -54,7 +54,7 @@ class AgendaClient:
         return iter(())
 
     def input_passed(self, position: Position) -> None:
-        """Inputs have been processed, up to a position."""
+        """Note that inputs have been processed, up to a position."""
 
     def take_until(self, frontier: Frontier) -> Iterator[Entry]:
         """The entries that are due when the input has been processed up to a frontier."""
@@ -80,7 +80,7 @@ class AgendaClient:
         return None
 
     def taken_over(self) -> None:
-        """The task has other key groups from now on."""
+        """Note that the task has other key groups from now on."""
 
     def save(self) -> dict[str, Any]:
         """The state that another run resumes from, as JSON holds it, by names that no other client uses."""
@@ -116,7 +116,7 @@ class Agenda:
             yield from client.take_before(position)
 
     def input_passed(self, position: Position) -> None:
-        """Inputs have been processed, up to a position."""
+        """Note that inputs have been processed, up to a position."""
         for client in self._clients:
             client.input_passed(position)
 
@@ -132,7 +132,7 @@ class Agenda:
         return position
 
     def taken_over(self) -> None:
-        """The task has other key groups from now on."""
+        """Note that the task has other key groups from now on."""
         for client in self._clients:
             client.taken_over()
 
@@ -202,7 +202,7 @@ class EventTimeTicks(AgendaClient):
         yield from self._entries(self._time_at(position) if begins else self._due_before(position))
 
     def input_passed(self, position: Position) -> None:
-        """From now on, further ticks can be noticed again."""
+        """Note that further ticks can be noticed again from now on."""
         self._ticks.input_seen()
 
     def take_until(self, frontier: Frontier) -> Iterator[Entry]:

@@ -115,7 +115,7 @@ class AlignedSpout:
         return (self._cut.suspends or self._cut.must_hear_decision) and not self._has_ended
 
     def suspend(self) -> None:
-        """The run ends where the task is."""
+        """End the run at the task's present offset."""
         self.is_suspended = True
 
     def want_checkpoint(self) -> None:
@@ -164,13 +164,13 @@ class AlignedSpout:
         return self._cut.suspends or (self._cut.saves and not self._cut.is_alone)
 
     def before_call(self) -> None:
-        """The spout is about to be asked, and all that it has emitted is placed."""
+        """Note the offset before a call of the spout, all of whose emits are placed."""
         assert self._offset is not None
         offset = pickle.dumps(self._offset.save(), _PROTOCOL)
         self._before = offset, self._assigner.save(), self._emitter.last_placed
 
     def after_turn(self, now_s: float, *, had_nothing: bool, has_ended: bool) -> None:
-        """The spout was asked, or could not be; say so if the task is there now.
+        """Follow up a turn of the spout, with a call or without; report if the task has reached the cut now.
 
         Args:
             now_s: monotonic time in seconds.
@@ -194,7 +194,7 @@ class AlignedSpout:
         self._outcomes.cut(self._cut.heard.number)
 
     def _pass(self, behind: Position, *, had_nothing: bool) -> None:
-        """If all before the cut has been brought, report the offset, and continue, unless the run ends there.
+        """Report the offset if all before the cut has been brought, and continue, unless the run ends there.
 
         A task that commits has committed all of it by then, and nothing else but what is held back.
         """
@@ -252,14 +252,14 @@ class AlignedSpout:
                 self._leave()
 
     def end(self) -> None:
-        """The spout has brought all it has; everything is placed again from now on."""
+        """Note that the spout has brought all it has; everything is placed again from now on."""
         if not self._has_ended:
             self._progress = Progress.ENDED
             self._cut.end(self.told_us)
             self._leave()
 
     def _leave(self) -> None:
-        """Nobody waits for the task: what was held goes its way."""
+        """Let held output go its way, as nobody waits for the task."""
         if self._assigner.until_us == NO_LIMIT and not self.is_there:
             return
         self._saved = self._before = None

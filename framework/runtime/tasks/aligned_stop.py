@@ -53,8 +53,10 @@ class StopTimes:
         return task in self._groups
 
     def state(self, task: int, time_us: int) -> None:
-        """A task has come so far, and goes no further before all have stated that. Its first time counts: who
-        takes the place of one that died is bound by it."""
+        """State the time that a task has reached; it goes no further before all have stated theirs.
+
+        Its first time counts: who takes the place of one that died is bound by it.
+        """
         first = self._firsts[task]
         if not self._registers[first + 1]:
             self._registers[first] = time_us
@@ -101,12 +103,12 @@ class AlignedStop:
         return self._times.cut_us(self._task)
 
     def ask(self, now_s: float) -> None:
-        """The run is to drain, from this monotonic time in seconds on."""
+        """Note that the run is to drain, from this monotonic time in seconds on."""
         self._asked_s = now_s
         self._quiet_turns = 0
 
     def report(self, time_us: int) -> None:
-        """All that was brought lies up to this event time, and no more is brought but until the cut."""
+        """Report that all rows brought lie up to this event time, and that more come only until the cut."""
         if self._times is not None:
             self._times.state(self._task, time_us)
 
@@ -115,7 +117,7 @@ class AlignedStop:
         self._times = None
 
     def brought(self, count: int, now_s: float) -> None:
-        """It was its turn, and so many rows have come; waiting for the others' words does not count."""
+        """Note that so many rows have come in a turn; waiting for the others' statements does not count."""
         if count or self.until_us is None:
             self._quiet_turns = 0
             return

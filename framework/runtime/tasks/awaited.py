@@ -77,7 +77,7 @@ class Awaited:
         return now_s >= self.due_at_s or not (self.count or self._slot.host.speaks_by_itself)
 
     def drain(self, now_s: float) -> None:
-        """The run is to drain, from this monotonic time in seconds on."""
+        """Note that the run is to drain, from this monotonic time in seconds on."""
         self._drains_since_s = now_s
 
     # -- at the end
@@ -127,7 +127,7 @@ class Awaited:
         self.close()
 
     def close(self) -> None:
-        """The task is over, at its end or before: count what is unanswered."""
+        """Count the unanswered tuples, as the task is over, at its end or before."""
         self._has_ended = True
         self._context.counters.unanswered += self._slot.unanswered.let_go()
 

@@ -73,7 +73,7 @@ class BatchProcessor:
         return True
 
     def begin(self, positions: Positions) -> None:
-        """Tuples at these positions come next."""
+        """Prepare for tuples at these positions."""
         self._positions, self._first = positions, 0
 
     def process(self, pieces: list[Piece]) -> Iterator[None]:

@@ -107,7 +107,7 @@ class BoltAssigner:
     # -- what the task is about to do
 
     def begin_slice(self, positions: Positions, *, below: bool) -> None:
-        """Tuples of the task's channel come next.
+        """Prepare for tuples of the task's channel.
 
         Args:
             positions: theirs.
@@ -117,7 +117,7 @@ class BoltAssigner:
         self._is_below_inputs = below
 
     def end_slice(self) -> None:
-        """They have been processed, and all their outputs placed."""
+        """Note that they have been processed, and all their outputs placed."""
         self._is_below_inputs = False
 
     def begin_tracked(self, positions: Positions) -> None:
@@ -128,7 +128,7 @@ class BoltAssigner:
         self._first_inheriting = 0
 
     def end_tracked(self) -> None:
-        """They have been processed, and all their outputs placed."""
+        """Note that they have been processed, and all their outputs placed."""
         self._is_tracking, self._inheriting = False, None
 
     def mark_at(self, level: Level) -> None:

@@ -73,13 +73,13 @@ class BoltCut:
         return self.passed
 
     def restore(self, noted: int) -> None:
-        """A process before this one has passed it."""
+        """Note that a process before this one has passed it."""
         self.passed = noted
 
     # -- before the cut
 
     def look(self) -> None:
-        """Hear what the leader says; to be called behind each look at the input.
+        """Hear the leader's proposals; to be called after each look at the input.
 
         Sources go beyond the cut only once that is decided. So whoever has seen rows behind it, or the
         promise that none below it will come, sees the decision here; who looks before the input does not.
@@ -204,7 +204,8 @@ class HandOver:
         return self._scales.proposed(component) != self._scales.wanted(component)
 
     def begin(self, attempt: int) -> None:
-        """Everything before the cut of an attempt is committed: hand over, and see whom to wait for."""
+        """Hand over, as everything before the cut of an attempt is committed, and find out whom to wait
+        for."""
         self._attempt, self.goes_on = attempt, True
         self._awaited = self._ownership.givers(self._task)
         self._groups = self._ownership.behind(self._task)

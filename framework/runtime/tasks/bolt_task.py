@@ -255,12 +255,12 @@ class BoltTask(Task):
         return ticks
 
     def end_cycle(self) -> None:
-        """Nothing comes back through the cycle any more."""
+        """Note that nothing comes back through the cycle any more."""
         self._received.end_cycle()
         self.signal()
 
     def go_round(self, time_us: int) -> None:
-        """With all other input processed, place what comes back through a cycle at this time."""
+        """Place tuples that come back through a cycle at this time, with all other input processed."""
         at = Position(time_us, 0, 0)
         self.parts.assigner.lineage.advance(at)
         self.emitter.publish(at)

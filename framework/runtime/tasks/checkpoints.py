@@ -31,7 +31,7 @@ class BeingWritten(Protocol):
         """Write for about so many seconds; whether all is written. OSError: it cannot be."""
 
     def discard(self) -> None:
-        """The checkpoint was given up."""
+        """Discard the state, as the checkpoint was given up."""
 
 
 class Remembers(Protocol):
@@ -68,7 +68,7 @@ class Together:
         return all(part.write(until_s - time.monotonic()) for part in self._parts)
 
     def discard(self) -> None:
-        """The checkpoint was given up."""
+        """Discard the state, as the checkpoint was given up."""
         for part in self._parts:
             part.discard()
 
@@ -159,7 +159,7 @@ class TaskCheckpoints:
         remembers: Sequence[Remembers],
         began_s: float,
     ) -> None:
-        """The task is saved at the cut.
+        """Save the task at the cut.
 
         Args:
             proposal: where that is.
@@ -186,7 +186,7 @@ class TaskCheckpoints:
             self._report()
 
     def go_on(self, *, is_committed: bool) -> None:
-        """After a turn, write more of the saved state, if it is time; a commit may have come since."""
+        """Write more of the saved state after a turn, if it is time; a commit may have come since."""
         if is_committed:
             self.committed()
         if time.monotonic() >= self.write_at_s:
@@ -217,7 +217,7 @@ class TaskCheckpoints:
         self._report()
 
     def finish(self, saved: Mapping[str, Any]) -> None:
-        """The task has come to its end, and all that it has done is committed."""
+        """Report the end of the task, all of whose work is committed."""
         self.committed()
         self._write(inf)
         self._on_report(SavedTask(ENDED, saved))
@@ -232,12 +232,12 @@ class TaskCheckpoints:
             self._on_report(cut.reported())
 
     def begin_anew(self) -> None:
-        """The task remembers other keys from now on, so its next snapshot goes by none before."""
+        """Have the next snapshot build on none before, as the task has other keys from now on."""
         self._settle()
         self._is_full = True
 
     def _settle(self) -> None:
-        """Another checkpoint is made, so it is known what has become of the one before."""
+        """Settle the checkpoint before, whose outcome is known as another one is made."""
         if self.pending is not None and self.pending.snapshot is not None:
             self.pending.snapshot.discard()
         self.pending = None

@@ -55,10 +55,10 @@ class NoOutput:
     has_more = False
 
     def take(self) -> None:
-        """Nothing is ever emitted."""
+        """Do nothing: nothing is ever emitted."""
 
     def placed(self) -> None:
-        """Nothing is ever counted."""
+        """Do nothing: nothing is ever counted."""
 
 
 NO_OUTPUT = NoOutput()
@@ -354,7 +354,7 @@ class Emitter:
         self.output.close_idle()
 
     def close_recorder(self) -> None:
-        """Nothing more is recorded."""
+        """Close the recorder: nothing more is recorded."""
         if self._recorder is not None:
             self._recorder.close()
 

@@ -48,7 +48,7 @@ class Forwarder:
         self._first = 0
 
     def begin(self, positions: Positions) -> None:
-        """Tuples at these positions come next."""
+        """Prepare for tuples at these positions."""
         self._positions, self._first = positions, 0
 
     def process(self, pieces: list[Piece]) -> Iterable[None]:

@@ -106,7 +106,7 @@ class Holdback:
         return forgotten
 
     def count_from_here(self) -> None:
-        """The run begins here: what was late before was late in another run."""
+        """Count from here on: tuples that were late before were late in another run."""
         self.late = 0
 
     def is_to_commit(self, emitted: int, placed: Position, *, at_once: bool) -> bool:

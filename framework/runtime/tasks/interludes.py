@@ -172,7 +172,7 @@ class Interludes:
         return has_ended or self._slot.is_gone
 
     def input_passed(self, positions: Positions) -> None:
-        """A slice of the input has been processed, at these positions."""
+        """Note that a slice of the input has been processed, at these positions."""
         self._last_input = positions.last()
 
     def _is_ready(self, at: Position | None, kind: TickKind) -> bool:

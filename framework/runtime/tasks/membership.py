@@ -70,7 +70,7 @@ class Membership:
         self.come_to(_behind(positions[first + count - 1]))
 
     def come_to(self, position: Position) -> None:
-        """No tuple below a position will have transactions any more; evaluate what that allows."""
+        """Note that no tuple before a position will have transactions; evaluate what that allows."""
         self._come_to = position
         self.recorder.collected(position)
         self.evaluate()
@@ -108,15 +108,15 @@ class Membership:
             self._context.fail("alone", error)
 
     def wait_at(self, position: Position) -> None:
-        """The tuple at a position comes next, and others have not come to its transactions."""
+        """Wait at a position whose tuple comes next, as others have not come to its transactions."""
         self.waits_at = position
 
     def go_on(self) -> None:
-        """They have."""
+        """Continue, as the others have come there."""
         self.waits_at = None
 
     def repeat(self) -> None:
-        """From now on a successor repeats what was called back behind the last commit."""
+        """Have a successor repeat the callbacks after the last commit, from now on."""
         self._repeats = True
 
     def ready(self) -> int:
@@ -178,7 +178,7 @@ class Membership:
         return self.recorder.called_back
 
     def restore(self, noted: int) -> None:
-        """A process before this one has called back so far; what it has published behind that comes again."""
+        """Resume after the callbacks of a process before this one; its later transactions come again."""
         self.recorder.go_on_from(noted)
 
 

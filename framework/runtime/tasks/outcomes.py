@@ -120,7 +120,7 @@ class Outcomes:
         return told
 
     def cut(self, number: int) -> None:
-        """All that has been processed by now belongs to the checkpoint of this id."""
+        """Assign all tuples that have been processed by now to the checkpoint of this id."""
         if self._pending is not None and self._withheld is not None:
             self._withhold(self._pending, self._withheld)
             self._withheld.cut(number)
@@ -150,7 +150,7 @@ class Outcomes:
             self._acked(tup_id)
 
     def ack_untracked(self, tup_id: Any) -> None:
-        """A tuple has been emitted that nobody receives, or nothing is tracked at all."""
+        """Ack a tuple that nobody receives, or that is not tracked."""
         if self._pending is not None:
             self._pending.acked_at_once(tup_id)
         else:

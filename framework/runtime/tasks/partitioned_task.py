@@ -255,7 +255,7 @@ class PartitionedTask(SourceTask):
         return count
 
     def _pass(self) -> None:
-        """If all before the cut has been brought, report the offset, and continue, unless the run ends there.
+        """Report the offset if all before the cut has been brought, and continue, unless the run ends there.
 
         A task that commits has committed all of it by then, and nothing else.
         """
@@ -339,7 +339,7 @@ class PartitionedTask(SourceTask):
         return min(behind, Position(self._pacer.now_us(now_s) + 1, 0, 0))
 
     def stand_in(self) -> None:
-        """Nothing blocks here."""
+        """Do nothing: nothing blocks here."""
 
 
 def _last_at(time_us: int) -> Position:

@@ -39,7 +39,7 @@ class Processor(Protocol):
         """True if the rest of the slice may be for a component that is to be made again."""
 
     def begin(self, positions: Positions) -> None:
-        """Tuples at these positions come next, in one or several calls of `process`."""
+        """Prepare for tuples at these positions, in one or several calls of `process`."""
 
     def process(self, pieces: list[Piece]) -> Iterable[None]:
         """Process tuples; the result yields whenever the rest has to wait: for room, or for a component that
@@ -244,7 +244,7 @@ class Answering:
         """True if they are acked when the component has processed them."""
 
     def begin(self, positions: Positions, *, may_be_tracked: bool) -> None:
-        """Tuples at these positions are processed next.
+        """Prepare for tuples at these positions.
 
         Args:
             positions: theirs.
@@ -264,7 +264,7 @@ class Answering:
         self._processor.begin(positions)
 
     def end(self, count: int) -> None:
-        """So many tuples have been processed: place what they led to, and answer for them."""
+        """Place the outputs of so many processed tuples, and answer for them."""
         self._emitter.place()
         if self._is_tracked and self._acker is not None:
             self._assigner.end_tracked()

@@ -264,7 +264,8 @@ class Allowance:
         return granted
 
     def use(self, count: int) -> None:
-        """So many tuples were emitted; less are granted from now on, where one call has emitted that many."""
+        """Note that so many tuples were emitted; less are granted from now on, if one call has emitted
+        that many."""
         granted = count if count < self._granted else self._granted
         self._granted -= granted
         if self._is_limited:

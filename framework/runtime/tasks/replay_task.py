@@ -60,4 +60,4 @@ class ReplayTask(SourceTask):
         return count
 
     def stand_in(self) -> None:
-        """Nothing blocks here."""
+        """Do nothing: nothing blocks here."""

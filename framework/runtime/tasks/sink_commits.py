@@ -77,7 +77,7 @@ class SinkCommits(AgendaClient):
             self.begin()
 
     def consumed(self) -> None:
-        """The sink has taken some rows: apply all, if they are enough."""
+        """Apply all rows if they are enough, as the sink has taken some."""
         sink, now_s = self._sink, time.monotonic()
         assert sink is not None
         if self._slot.is_gone:
@@ -88,7 +88,7 @@ class SinkCommits(AgendaClient):
             self._note(now_s)
 
     def committed(self) -> None:
-        """The task has committed all that is staged: apply it, if that is due."""
+        """Apply the staged rows if that is due, as the task has committed them."""
         due, self._due = self._due, None
         if due is not None:
             self._apply_by(due)
@@ -160,7 +160,7 @@ class SinkCommits(AgendaClient):
         self._due_at_s = NEVER_S
 
     def _note(self, now_s: float) -> None:
-        """Staged rows begin to wait."""
+        """Note that staged rows begin to wait."""
         waits = self._sink is not None and self._sink.staged_rows > 0
         self._due_at_s = now_s + self._seconds if waits else NEVER_S
 
@@ -231,7 +231,7 @@ class CheckpointCommits(SinkCommits):
             yield from super().take_until(frontier)
 
     def cut(self, number: int) -> None:
-        """All that the sink has taken belongs to the checkpoint of this id.
+        """Assign all rows that the sink has taken to the checkpoint of this id.
 
         Raises:
             ComponentError: the sink has no room for it.
@@ -248,7 +248,7 @@ class CheckpointCommits(SinkCommits):
         return {"target": sink.target, "layout": dict(sink.layout)}
 
     def complete(self, number: int) -> None:
-        """The checkpoint exists.
+        """Note that the checkpoint exists.
 
         Raises:
             ComponentError: the sink cannot apply what belongs to it; it stays staged.

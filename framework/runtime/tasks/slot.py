@@ -179,7 +179,7 @@ class ComponentSlot:
     # -- declared state
 
     def begin_call(self) -> None:
-        """A callback comes next that is for no tuple, or for several.
+        """Prepare for a callback that is for no tuple, or for several.
 
         Raises:
             ComponentError: a value cannot be kept that an earlier one has changed.

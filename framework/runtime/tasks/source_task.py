@@ -153,11 +153,11 @@ class PollTimer:
         return now_s >= self.due_at_s
 
     def found(self) -> None:
-        """The source had something: it may be asked again at once."""
+        """Note that the source had something: it may be asked again at once."""
         self._pause_s = self.due_at_s = 0.0
 
     def found_nothing(self, now_s: float) -> None:
-        """The source had nothing at a monotonic time in seconds: leave it alone for a while."""
+        """Note that the source had nothing at a monotonic time in seconds: leave it alone for a while."""
         self._pause_s = min(max(2 * self._pause_s, FIRST_PAUSE_S), self._longest_s)
         self.due_at_s = now_s + self._pause_s
 

@@ -100,7 +100,7 @@ class SpoutAssigner:
             self._counters.late = self._holdback.late
 
     def count_from_here(self) -> None:
-        """The run begins here: what was late before was late in another run."""
+        """Count from here on: tuples that were late before were late in another run."""
         if self._holdback is not None:
             self._holdback.count_from_here()
             self._counters.late = 0
@@ -129,7 +129,7 @@ class SpoutAssigner:
         self._clock.skip()
 
     def bring_only_repeats(self) -> None:
-        """From now on, place everything behind all that has a time of its own.
+        """Place everything after all that has a time of its own, from now on.
 
         To be called after `end`, once what was held back has been taken.
         """
@@ -271,7 +271,7 @@ class SpoutAssigner:
             self._pending.placed()
 
     def acked(self, tup_id: Any) -> None:
-        """The tuple with that id has been processed."""
+        """Note that the tuple with that id has been processed."""
         self._replays.acked(tup_id)
 
     def failed(self, tup_id: Any) -> None:

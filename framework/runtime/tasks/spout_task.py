@@ -308,7 +308,7 @@ class SpoutTask(SourceTask):
         self._outcomes.tell_all()
 
     def _report_end(self) -> None:
-        """The spout has brought all it has: a checkpoint may hold what the task has come to."""
+        """Report the final state for a checkpoint, as the spout has brought all it has."""
         if self._aligned.may_be_asked:
             self.context.checkpoints.finish(self.save())
 

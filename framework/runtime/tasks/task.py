@@ -166,21 +166,21 @@ class Task(ABC):
         return {"routing": self.emitter.output.save_routing()}
 
     def cut(self, number: int) -> None:  # noqa: B027
-        """All that has been processed belongs to the checkpoint of this id.
+        """Assign all that has been processed to the checkpoint of this id.
 
         Raises:
             ComponentError: what a sink has taken cannot be made to last.
         """
 
     def complete(self, number: int) -> None:  # noqa: B027
-        """The checkpoint of this id exists.
+        """Note that the checkpoint of this id exists.
 
         Raises:
             ComponentError: what a sink has taken cannot be applied.
         """
 
     def last(self) -> None:  # noqa: B027
-        """The run has come to its end, and whatever came of it lasts.
+        """Note that the run has come to its end, and that all its results last.
 
         Raises:
             ComponentError: the component raised when it was informed of something.
@@ -259,7 +259,7 @@ class Task(ABC):
         return True
 
     def _check_repeated(self) -> None:
-        """At the end of all input, everything that a killed process had emitted must have come again."""
+        """Check, at the end of all input, that all emits of a killed process have come again."""
         if self.commits is not None and self.emitter.flush() and self.commits.left:
             more = f"{self.commits.left:,} tuples more for its input"
             self.context.fail("emit", DivergedError(f"the process that was killed had emitted {more}"))

@@ -46,7 +46,8 @@ class CallbackProcessor(TupleProcessor):
         self._number = 0
 
     def expect(self, raised: dict[int, BaseException]) -> None:
-        """Tuples come next for some of which the component has raised before, by their number among them."""
+        """Prepare for tuples, for some of which the component has raised before, by their number among
+        them."""
         self._raised_before, self._number = raised, 0
 
     def _callback(self) -> Callable[[Any], object]:
@@ -100,7 +101,7 @@ class TransactionProcessor:
         return True
 
     def begin(self, positions: Positions) -> None:
-        """Tuples at these positions come next."""
+        """Prepare for tuples at these positions."""
         self._positions, self._first = positions, 0
         self._callbacks.begin(positions)
 

@@ -175,14 +175,15 @@ class ExecutorThreads:
                 return
 
     def _leave_those_that_wait(self) -> None:
-        """Spouts whose input is not wanted any more have been ended without their threads, which wait."""
+        """Leave spouts behind that wait for input which is not wanted any more: they ended without their
+        threads."""
         for index, thread in enumerate(self._others, 1):
             if not thread.left_behind and self._is_left(index):
                 thread.leave_behind(unfinished=False)
                 log.info("%s still waits for input; it is left behind", self._in_callback(index))
 
     def _leave_behind(self) -> None:
-        """Callbacks that do not return stay in threads that end with the process."""
+        """Leave callbacks that do not return in threads that end with the process."""
         for index, thread in enumerate(self._others, 1):
             name = self._in_callback(index)
             if name is not None:

@@ -174,7 +174,7 @@ class WorkerHandle:
             self._watch = DeathWatch(self._life, self.process.pid, files, tell)
 
     def stop(self, exit_code: int) -> None:
-        """It runs no more, though the system has not released its memory yet."""
+        """Note that it runs no more, though the system has not released its memory yet."""
         self._exit_code = exit_code
         self._look()
         self.gone = True

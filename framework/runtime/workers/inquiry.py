@@ -69,7 +69,7 @@ class StackInquiry:
             self._look()
 
     def leave_out(self, process: int) -> None:
-        """A process has ended."""
+        """Note that a process has ended."""
         self._awaited.discard(process)
         self._look()
 

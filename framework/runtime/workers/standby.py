@@ -93,7 +93,7 @@ class StandbyPool:
         del self._start  # of who has the pool
 
     def _ended(self, connection: Connection) -> None:
-        """A process has ended by itself, or was killed."""
+        """Note that a process has ended by itself, or was killed."""
         stood_by = connection in self._ready
         told = f"process {self._let_go(connection)}"
         if stood_by:

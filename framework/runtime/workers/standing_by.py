@@ -21,7 +21,7 @@ _OF_TYPED_STREAMS = ("viper.columns.batches", "viper.columns.payload")
 
 
 def import_components(topology: Topology) -> None:
-    """Import all that the tasks of a topology need to be made, and make nothing.
+    """Import all that the making of a topology's tasks needs, and make nothing.
 
     Raises:
         LoadError: a class cannot be imported.

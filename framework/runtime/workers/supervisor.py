@@ -280,7 +280,7 @@ class Supervisor:
         self._hear_of_deaths()
 
     def _tell_of_death(self, worker: WorkerHandle, exit_code: int | None) -> None:
-        """Called from the thread of a `DeathWatch`."""
+        """Report a death; called from the thread of a `DeathWatch`."""
         self._deaths.put((worker, exit_code))
         self._waker.wake()
 
@@ -313,7 +313,7 @@ class Supervisor:
         self._note(error)
 
     def _leave(self, worker: WorkerHandle) -> None:
-        """A process has ended in whose place there is another one."""
+        """Leave a process that has ended, and in whose place there is another one."""
         self._left.remove(worker)
         worker.leave()
 

@@ -194,11 +194,11 @@ class TwoStacks:
             self._front.pop()
 
     def forget(self) -> None:
-        """A pane has changed that was merged."""
+        """Note that a pane has changed that was merged."""
         self._border = None
 
     def _turn(self, first: int, border: int) -> None:
-        """Merge the panes in front of a border, the last one first."""
+        """Merge the panes before a border, the last one first."""
         merged: Any = _NOTHING
         self._front, self._back = [], _NOTHING
         for pane in reversed(_between(self._panes, first, border)):

@@ -37,17 +37,17 @@ class CellIndex:
         self._cells: dict[_Key, deque[int]] = {}
 
     def add(self, number: int, row: tuple[Any, ...]) -> None:
-        """A tuple is stored, behind all others."""
+        """Add a stored tuple, after all others."""
         key = self._key(row)
         if key is not None:
             self._cells.setdefault(key, deque()).append(number)
 
     def drop_first(self, row: tuple[Any, ...]) -> None:
-        """The first tuple has gone."""
+        """Drop the first tuple."""
         self._drop(row, is_first=True)
 
     def drop_last(self, row: tuple[Any, ...]) -> None:
-        """The last tuple has been taken back."""
+        """Drop the last tuple, which was taken back."""
         self._drop(row, is_first=False)
 
     def _drop(self, row: tuple[Any, ...], *, is_first: bool) -> None:

@@ -150,7 +150,7 @@ class OpenJoin:
     # -- the tuples in process
 
     def begin(self, side: Side, origin: Origin) -> None:
-        """Tuples of one stream come next.
+        """Prepare for tuples of one stream.
 
         Raises:
             LookupError: it declares no field that is compared.
@@ -204,7 +204,7 @@ class OpenJoin:
         return found
 
     def _wait(self, one: Stored, side: Side, *, has_partner: bool = False) -> None:
-        """A tuple without a partner is put out once none can come, if it is to be put out at all."""
+        """Let a tuple without a partner wait until none can come, if it is to be put out at all."""
         assert self._search is not None
         if self._search.keeps(side):
             end_us = self._search.condition.end_us(one.time_us, is_left=side == 0)

@@ -37,7 +37,7 @@ class Unmatched:
         """The tuples that have ceased to wait since `take_settled` was called."""
 
     def wait(self, waiting: Waiting) -> None:
-        """A tuple waits for a partner."""
+        """Let a tuple wait for a partner."""
         self._waiting[waiting.stored.number] = waiting
         end = min(waiting.end_us, BEHIND_TIME)
         by_group = self._ending.get(end)
@@ -47,11 +47,11 @@ class Unmatched:
         by_group.setdefault(waiting.stored.group, []).append(waiting)
 
     def pass_over(self, waiting: Waiting) -> None:
-        """A tuple has a partner as it comes."""
+        """Note that a tuple has a partner as it comes."""
         self._settled.append(waiting)
 
     def settle(self, number: int) -> None:
-        """A tuple has a partner, or was put out without one."""
+        """Note that a tuple has a partner, or was put out without one."""
         waiting = self._waiting.pop(number, None)
         if waiting is not None:
             self._settled.append(waiting)

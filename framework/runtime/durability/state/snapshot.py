@@ -87,7 +87,7 @@ class Snapshot:
         return Saved(self._states, dict(self._parts))
 
     def discard(self) -> None:
-        """The checkpoint was given up: what had changed for it counts as changed still."""
+        """Discard the snapshot of a checkpoint that was given up: its changes count as changes still."""
         self.is_written = False
         self._pieces.close()
         for own in self._owned:
@@ -146,7 +146,8 @@ class Snapshots:
         return self._last
 
     def begin_anew(self) -> None:
-        """The task owns other key groups, whose rows other tasks have written: have the next one be full."""
+        """Have the next snapshot be full, as the task owns other key groups, whose rows other tasks have
+        written."""
         self._since = self._last = None
 
 

@@ -53,7 +53,7 @@ class TableImages:
         return Saved(parts=dict(self._parts), tables=dict(self._names))
 
     def discard(self) -> None:
-        """The checkpoint was given up."""
+        """Discard the images, as the checkpoint was given up."""
         self._pieces.close()
 
     def _write_all(self, copies: Sequence[Table]) -> Generator[None, None, None]:

@@ -209,7 +209,7 @@ class TaskState:
         self._snapshots.begin_anew()
 
     def begin_call(self) -> None:
-        """A callback comes next that is for no tuple with a key, or for several.
+        """Prepare for a callback that is for no tuple with a key, or for several.
 
         Raises:
             StateError: a value of an earlier call cannot be kept.

@@ -261,7 +261,7 @@ class Network:
         return [self.bells[e] for e in sorted(executors)] + [self._stand_ins[p] for p in sorted(blocking)]
 
     def take_over_stand_in(self, process: int) -> None:
-        """For the successor of a process that was killed: forget that who acted for its tasks slept."""
+        """Forget that the stand-in for a killed process's tasks slept; for the successor of that process."""
         self._stand_ins[process].take_over()
 
     def _blocks(self, task: int) -> bool:

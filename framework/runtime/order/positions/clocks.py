@@ -79,7 +79,7 @@ class Clock(ABC):
         """
 
     def advance(self, time_us: int) -> None:  # noqa: B027
-        """Nothing will be placed before this event time, in microseconds.
+        """Place nothing before this event time, in microseconds, from now on.
 
         Other kinds of time pass by themselves.
         """
@@ -200,7 +200,7 @@ class EventClock(Clock):
         self._floor = LEAST
 
     def resume(self, floor: Position) -> None:
-        """From now on time that lies before what the task that died had come to is raised to that."""
+        """Raise times that lie before those of the task that died to these, from now on."""
         self._floor = floor
 
     def save(self) -> Any:
@@ -250,7 +250,7 @@ class EventClock(Clock):
         return self._next or self._floor
 
     def advance(self, time_us: int) -> None:
-        """Nothing will be placed before this event time, in microseconds."""
+        """Place nothing before this event time, in microseconds, from now on."""
         if time_us > self._clock.ts:
             self._clock.advance(time_us)
             self._next = max(self._floor, self._clock.next_position(self.level))

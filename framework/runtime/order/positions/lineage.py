@@ -163,7 +163,7 @@ class Lineage:
             raise_to(self._descent.floor, out)
 
     def placed_below(self, out: Positions) -> None:
-        """Outputs were placed below their inputs: none that is placed ahead may come before the last one."""
+        """Note that outputs were placed below their inputs: none ahead may come before the last one."""
         if self._places_ahead and len(out):
             self._least_ahead = out.last()
 

@@ -193,7 +193,7 @@ class PartitionFeed:
         return True
 
     def _end(self) -> None:
-        """The source has no more: what is held back comes, and then the partition has ended."""
+        """End the partition, as its source has no more: held rows come first."""
         if self._order is None or self._has_no_more:
             self._check_reached()
             self.ended = True

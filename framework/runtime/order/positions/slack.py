@@ -95,7 +95,7 @@ class Reorder(Generic[Item]):
         self.advance(self.latest_us if self.has_ended else self.latest_us - self._slack_us)
 
     def advance(self, frontier_us: int) -> None:
-        """Nothing earlier than this comes in time: let go whatever need not wait any more."""
+        """Release all that need not wait any more, as nothing earlier than this comes in time."""
         if frontier_us > self.frontier_us:
             self.frontier_us = frontier_us
         held, ready = self._held, self.ready
@@ -198,11 +198,11 @@ class PartitionOrder:
         return None
 
     def advance(self, time_us: int) -> None:
-        """The source has promised that no row comes that is earlier than this."""
+        """Note the promise of the source that no row comes that is earlier than this."""
         self._order.advance(time_us)
 
     def end(self) -> None:
-        """No row comes any more."""
+        """Note that no more row comes."""
         self._order.end()
 
     def next_run(self) -> Run | None:

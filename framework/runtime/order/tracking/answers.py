@@ -36,7 +36,7 @@ class Unanswered:
         self._on_last = call
 
     def receive(self, tup: Any) -> None:
-        """The component gets a tuple."""
+        """Note that the component gets a tuple."""
         self._open[tup.id] = None
         self._has_received = True
         if len(self._open) > self._most:
@@ -45,7 +45,7 @@ class Unanswered:
             self._may_miss = True
 
     def expect_unknown(self) -> None:
-        """The component may answer, and anchor to, tuples that are not known here."""
+        """Expect that the component may answer, and anchor to, tuples that are not known here."""
         self._may_miss = True
 
     def may_be_open(self, tup_id: str) -> bool:
@@ -58,7 +58,7 @@ class Unanswered:
         return self._has_received and not self._may_miss
 
     def answer(self, tup: Any) -> None:
-        """A tuple, given itself or by its id, is answered; or nobody waits for that any more."""
+        """Note the answer to a tuple, passed itself or by its id; or that nobody waits for it any more."""
         if not self._open:  # as always where tuples are tracked
             return
         if self._open.pop(id_of(tup), 0) is None and not self:
@@ -111,7 +111,7 @@ class Mistakes:
         self._report(f"{verb} tuple {tup_id}, which {why}", "; a tuple is answered once", _FIRST_ANSWER)
 
     def unknown_answer(self, verb: str, tup_id: str) -> None:
-        """An ack or a fail names a tuple that is not open; errors as for `answer`."""
+        """Report an ack or a fail of a tuple that is not open; errors as for `answer`."""
         self.answer(verb, tup_id, _UNKNOWN)
 
     def anchor(self, tup_id: str) -> None:

@@ -15,16 +15,16 @@ class Answers(Protocol):
     """Takes the answers of a task to tracked tuples; a `Forest` has them take effect at once."""
 
     def ack(self, positions: Positions, first: int, count: int) -> None:
-        """These tuples are done with."""
+        """Note that these tuples are done."""
 
     def ack_trees(self, trees: array[int]) -> None:
-        """One tuple of each tree is done with."""
+        """Note that one tuple of each tree is done."""
 
     def hold(self, tree: int) -> None:
-        """A tuple of the tree is held: its task has returned from processing it without an answer."""
+        """Note that a tuple of the tree is held: its task has processed it without an answer."""
 
     def answer_held(self, tree: int) -> None:
-        """A tuple of the tree that was held is done with."""
+        """Note that a held tuple of the tree is done."""
 
 
 class Commits(Protocol):
@@ -58,19 +58,19 @@ class CommittedAnswers:
         self._acked.extend(filter(None, positions.trees(first, count)))
 
     def ack_trees(self, trees: Iterable[int]) -> None:
-        """One tuple of each tree is done with."""
+        """Note that one tuple of each tree is done."""
         self._acked.extend(trees)
 
     def hold(self, tree: int) -> None:
-        """A tuple of the tree is held."""
+        """Note that a tuple of the tree is held."""
         self._held.append(tree)
 
     def answer_held(self, tree: int) -> None:
-        """A tuple of the tree that was held is done with."""
+        """Note that a held tuple of the tree is done."""
         self._answered.append(tree)
 
     def release(self) -> None:
-        """All that was answered until now is committed."""
+        """Give the answers that came until now, which are committed."""
         for tree in self._held:
             self._forest.hold(tree)
         for tree in self._answered:
@@ -120,12 +120,12 @@ class WithheldAcks:
         return 2 * self._count >= self._most
 
     def add(self, tup_id: Any) -> None:
-        """A tuple has been processed."""
+        """Note that a tuple has been processed."""
         self._uncovered.append(tup_id)
         self._count += 1
 
     def cut(self, number: int) -> None:
-        """All tuples so far belong to the checkpoint of this id, if that comes to be, or to a later one."""
+        """Assign all tuples so far to the checkpoint of this id, if that comes to be, or to a later one."""
         if self._uncovered:
             self._covered.append((number, deque(self._uncovered)))
             self._uncovered = []

@@ -94,7 +94,8 @@ class Pending:
         return trees
 
     def _begin_anew(self) -> None:
-        """Nothing was in flight, so nobody has looked; what happened meanwhile concerns no tuple of these."""
+        """Begin again: nothing was in flight, so nobody has looked, and no event meanwhile concerns these
+        tuples."""
         self._incidents = self._forest.incidents
         if self._timeout_s:
             self._next_sweep = time.monotonic() + self._timeout_s
