@@ -114,7 +114,7 @@ class ScaleRecord:
         self._registers[self._taken[task]] = attempt
 
     def divide_anew(self, task: int, attempt: int) -> None:
-        """Note that a producer brings nothing before the cut of an attempt any more, even if its process dies."""
+        """Note that a producer brings nothing more before the cut of an attempt, even if its process dies."""
         self._registers[self._divided[task]] = attempt
 
     def changing(self) -> Iterator[str]:
