@@ -73,7 +73,7 @@ def encoded(message: Any) -> bytes:
     try:
         return _json(message)
     except RecursionError:  # to which each level has added a note
-        raise ProgramError(f"JSON cannot carry {_culprit(message)}: it has too many levels") from None
+        raise ProgramError(f"JSON cannot carry {_culprit(message, levels=2)}: it has too many levels") from None
     except Exception as error:
         raise ProgramError(f"JSON cannot carry {_culprit(message)}: {error}") from error
 
@@ -92,11 +92,14 @@ def _json(message: Any) -> bytes:
     return f"{text}\nend\n".encode("ascii")
 
 
-def _culprit(value: Any) -> str:
-    """Describe the innermost value that JSON cannot carry."""
+def _culprit(value: Any, levels: int = DEEPEST) -> str:
+    """Describe the innermost value that JSON cannot carry, at most so many levels further in.
+
+    Each level is encoded once more: of a list of 100,000 levels the innermost took 37 s to find.
+    """
     found = value
-    while found is not None:
-        value = found
+    while found is not None and levels >= 0:
+        value, levels = found, levels - 1
         inner = (
             value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
         )
