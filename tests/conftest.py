@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from multiprocessing.util import Finalize
 from pathlib import Path
 
@@ -41,6 +42,20 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(
             f"what is compiled of C is older than {newer[0].relative_to(REPOSITORY)}: run make .venv/.test"
         )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Keep the thousands of items from Python's collector of cycles, which would go through all of them.
+
+    Tests that collect by themselves took 0.3 s for that, twice each.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def _rotates(item: pytest.Item) -> bool:
