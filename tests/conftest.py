@@ -64,17 +64,19 @@ def _rotates(item: pytest.Item) -> bool:
 
 
 def _leave_few(items: list[pytest.Item]) -> None:
-    """Mark as slow what is not among the few cases that a test has at every change."""
-    tests: dict[tuple[str, int], list[pytest.Function]] = defaultdict(list)
+    """Mark as slow all but the few cases that a test has at every change, or in CI each day."""
+    tests: dict[tuple[str, int, bool], list[pytest.Function]] = defaultdict(list)
     for item in items:
         mark = item.get_closest_marker("few")
         if mark and isinstance(item, pytest.Function) and not item.get_closest_marker("slow"):
-            tests[item.nodeid.partition("[")[0], mark.args[0]].append(item)
-    for (_, count), cases in tests.items():
+            tests[item.nodeid.partition("[")[0], mark.args[0], mark.kwargs.get("daily", False)].append(item)
+    for (_, count, daily), cases in tests.items():
         taken = few_of([case.callspec.indices for case in cases], count)
         for index, case in enumerate(cases):
             if index not in taken:
                 case.add_marker(pytest.mark.slow)
+            elif daily:
+                case.add_marker(pytest.mark.slow(daily=True))
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -13,15 +13,17 @@ TIMES = 20
 """The same of times."""
 
 
-def at_every_change(cases: Iterable[Any], count: int = 1) -> list[Any]:
+def at_every_change(cases: Iterable[Any], count: int = 1, *, daily: bool = False) -> list[Any]:
     """Parameters for a test; those after the first ``count`` are marked as slow.
 
     Args:
         cases: the values of the parameter; of several parameters, if they are tuples.
         count: how many of them run at every change.
+        daily: True if these are slow as well, and CI runs them each day.
     """
     given = [case if isinstance(case, tuple) else (case,) for case in cases]
-    return [pytest.param(*case, marks=pytest.mark.slow if n >= count else ()) for n, case in enumerate(given)]
+    few = pytest.mark.slow(daily=True) if daily else ()
+    return [pytest.param(*case, marks=pytest.mark.slow if n >= count else few) for n, case in enumerate(given)]
 
 
 def seeds_at_every_change(seeds: range, count: int) -> list[Any]:

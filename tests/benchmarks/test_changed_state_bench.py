@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.benchmarks.conftest import Run
 
 
+@pytest.mark.slow(daily=True)
 def test_every_kind_of_update_and_of_snapshot_has_its_line(run_script: Run) -> None:
     rows = [" ".join(row) for row in run_script("changed_state.py", "--keys=5000", "--rounds=1")]
 

@@ -7,9 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
+import pytest
+
 from tests.benchmarks.conftest import Run, number
 
 
+@pytest.mark.slow(daily=True)
 def test_every_way_has_a_line(run_script: Run) -> None:
     rows = run_script("files.py", "--rows=2000", "--rounds=1")
     ways = [row for row in rows if len(row) == 2]

@@ -13,6 +13,7 @@ from tests.benchmarks.conftest import Run, number
 Load = Callable[[str], ModuleType]
 
 
+@pytest.mark.slow(daily=True)
 def test_every_kind_of_key_and_number_of_tasks_has_its_line(run_script: Run) -> None:
     rows = run_script("hashing.py", "--size=64", "--batches=16", "--rounds=3")
 

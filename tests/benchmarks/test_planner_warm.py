@@ -162,6 +162,7 @@ def test_an_input_that_ends_too_early_is_refused() -> None:
         brief.measure(Deployment({"numbers": (0,), "slow": (0,), "count": (0,)}))
 
 
+@pytest.mark.slow(daily=True)
 def test_runs_that_move_by_themselves_are_counted_beside_others(capsys: pytest.CaptureFixture[str]) -> None:
     by_itself.main([TARGET, "--warm-up", "0.2", "--counted", "0.5", "--times", "1"])
     lines = capsys.readouterr().out.splitlines()

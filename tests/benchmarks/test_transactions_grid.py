@@ -147,7 +147,7 @@ def test_points_are_those_of_all_dimensions_each_once() -> None:
 # -- the program
 
 
-@pytest.mark.few(1)
+@pytest.mark.few(1, daily=True)
 @pytest.mark.parametrize("application", APPLICATIONS)
 def test_all_evaluators_agree_on_each_application(application: str) -> None:
     told, *cells = Evaluators().measure(DEFAULTS[application], threads=2, rounds=1, transactions=3000)

@@ -62,6 +62,7 @@ def test_samples_are_printed_and_given_to_both(checkout: Path) -> None:
     assert status == 0
 
 
+@pytest.mark.slow(daily=True)
 @needs_bash
 def test_its_processor_time_is_printed_at_its_end(checkout: Path) -> None:
     burn = "import time\nwhile time.process_time() < 1.5: pass"
@@ -83,6 +84,7 @@ def test_in_five_days_every_schedule_is_run(checkout: Path) -> None:
     assert sorted(taken) == list(range(1000))
 
 
+@pytest.mark.slow(daily=True)
 @needs_bash
 def test_in_sixteen_days_every_slow_test_is_run(checkout: Path) -> None:
     portions = [ran(checkout, day)[1][0].rpartition("SLOW_TESTS=")[2] for day in range(20_782, 20_798)]

@@ -248,6 +248,7 @@ PLANTED: dict[str, tuple[str, Any, str]] = {
 SHUFFLE = "topology=where par=3 worker=inline workers=1 jumbo=2 seed=13"
 
 
+@pytest.mark.slow(daily=True)
 @pytest.mark.parametrize("mistake", PLANTED)
 def test_the_sample_sees(mistake: str, monkeypatch: pytest.MonkeyPatch) -> None:
     replaced, by, remembered = PLANTED[mistake]

@@ -18,6 +18,7 @@ def shell(tmp_path: Path) -> Iterator[Shell]:
     shell.close()
 
 
+@pytest.mark.slow(daily=True)
 def test_the_tutorial_prints_what_it_shows(shell: Shell) -> None:
     page = (REPOSITORY / "docs" / "tutorial.md").read_text(encoding="utf-8")
     assert list(differences(page, shell)) == []

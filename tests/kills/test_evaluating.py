@@ -53,7 +53,7 @@ def test_others_wait_for_who_stops_inside_an_evaluation(seed: int, then: str, tm
     assert (told["deaths"], told["inside"]) == ((1, 1) if then == "KILL" else (0, 0))
 
 
-@pytest.mark.parametrize("plant", at_every_change(["holder_not_undone", "evaluated_once_more"]))
+@pytest.mark.parametrize("plant", at_every_change(["holder_not_undone", "evaluated_once_more"], daily=True))
 def test_a_planted_bug_is_found(plant: str, tmp_path: Path) -> None:
     for seed in range(4):
         code, told, errors = killed(tmp_path / str(seed), seed, plant)

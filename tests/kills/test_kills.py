@@ -61,11 +61,11 @@ def test_killed_groups(name: str, tmp_path: Path) -> None:
     assert check_killed_as_a_whole(Case(name, 1, GROUP_ROWS, 1, checkpoints=True), tmp_path) > 0
 
 
-@pytest.mark.parametrize("name", at_every_change(["words", "drawn", "windows"], 1))
+@pytest.mark.parametrize("name", at_every_change(["words", "drawn", "windows"], 1, daily=True))
 def test_killed_leaders(name: str, tmp_path: Path) -> None:
     assert check_leader_killed(Case(name, 1, GROUP_ROWS, 2, checkpoints=True), tmp_path) > 0
 
 
-@pytest.mark.parametrize("name", at_every_change(["windows", "drawn", "words"], 1))
+@pytest.mark.parametrize("name", at_every_change(["windows", "drawn", "words"], 1, daily=True))
 def test_suspended_runs(name: str, tmp_path: Path) -> None:
     assert check_suspended(Case(name, 1, 300, 1, checkpoints=True), tmp_path) > 0

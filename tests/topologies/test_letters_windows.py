@@ -19,7 +19,7 @@ LENGTH, EVERY = 10_000, 5_000
 LINES = 9_000
 
 
-@pytest.mark.few(1)
+@pytest.mark.few(1, daily=True)
 @pytest.mark.parametrize("form", FORMS)
 def test_words_by_letter(form: str, tmp_path: Path) -> None:
     with gzip.open(TOPOLOGIES / "data" / "kjv.txt.gz", "rt") as text:

@@ -173,7 +173,7 @@ def in_order(left: list[Any], right: list[Any], matches: Callable[[Any, Any], bo
     return [row for *_, row in sorted(found, key=lambda pair: pair[:2])]
 
 
-@pytest.mark.few(1)
+@pytest.mark.few(1, daily=True)
 @pytest.mark.parametrize("tasks", TASKS)
 def test_scalejoin(data: Any, tasks: int) -> None:
     def match(left: Any, right: Any) -> bool:
@@ -187,7 +187,7 @@ def test_scalejoin(data: Any, tasks: int) -> None:
     assert run.emitted("join") == expected and len(expected) > 10
 
 
-@pytest.mark.few(1)
+@pytest.mark.few(1, daily=True)
 @pytest.mark.parametrize("tasks", TASKS)
 def test_scalejoin_as_an_operator(data: Any, tasks: int) -> None:
     """At a rate that steps up, over windows of five seconds that slide on by one."""
@@ -220,7 +220,7 @@ def test_phases_are_drawn_as_in_the_paper(data: Any) -> None:
         assert phases == data.phases_of({"seed": seed}) != data.phases_of({"seed": seed + 100})
 
 
-@pytest.mark.few(1)
+@pytest.mark.few(1, daily=True)
 @pytest.mark.parametrize("tasks", TASKS)
 def test_trades(data: Any, tasks: int) -> None:
     def match(left: Any, right: Any) -> bool:

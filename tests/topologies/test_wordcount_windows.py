@@ -26,7 +26,7 @@ def expected(lines: list[str]) -> list[tuple[int, int, str, int]]:
     return found
 
 
-@pytest.mark.few(1)
+@pytest.mark.few(1, daily=True)
 @pytest.mark.parametrize("form", FORMS)
 def test_windows_of_words(form: str, tmp_path: Path) -> None:
     with gzip.open(TOPOLOGIES / "data" / "kjv.txt.gz", "rt") as text:

@@ -73,7 +73,8 @@ def encoded(message: Any) -> bytes:
     try:
         return _json(message)
     except RecursionError:  # to which each level has added a note
-        raise ProgramError(f"JSON cannot carry {_culprit(message, levels=2)}: it has too many levels") from None
+        found = _culprit(message, levels=2)
+        raise ProgramError(f"JSON cannot carry {found}: it has too many levels") from None
     except Exception as error:
         raise ProgramError(f"JSON cannot carry {_culprit(message)}: {error}") from error
 

@@ -68,6 +68,7 @@ def stuck_run(folder: Path, *arguments: str) -> Iterator[Path]:
             assert process.wait(30) == ExitCode.OK, process.communicate()[1]
 
 
+@pytest.mark.few(1)
 @every_kind
 def test_the_users_frames_of_a_stuck_task_are_shown(workers: Workers, tmp_path: Path) -> None:
     with stuck_run(tmp_path, "--worker", workers.kind, "--workers", str(workers.number)) as folder:

@@ -196,6 +196,7 @@ def test_a_run_is_seen_from_outside(process: Process, viper: Viper, worker: str)
     assert json.loads(viper("ps", "--json").stdout) == []
 
 
+@pytest.mark.slow(daily=True)
 def test_a_run_is_killed_while_somebody_looks(process: Process, viper: Viper) -> None:
     running = run_of(process, "thread")
     top = process("top", str(running.pid), "--json", "--interval", "0.1")

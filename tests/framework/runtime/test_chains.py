@@ -242,7 +242,7 @@ LEAST: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.few(1)
+@pytest.mark.few(1, daily=True)
 @pytest.mark.parametrize("bounds", LEAST)
 @pytest.mark.parametrize("workers", [INLINE, Workers("thread"), Workers("thread", 2)], ids=str)
 def test_what_one_callback_emits_may_be_far_more_than_a_channel_holds(

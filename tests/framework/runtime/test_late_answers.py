@@ -305,6 +305,7 @@ def test_what_a_program_says_behind_its_input_is_taken(script: Script, text: str
     assert (report.components["b0"].unanswered, report.drained) == (left, not left)
 
 
+@pytest.mark.slow(daily=True)
 def test_so_it_is_where_the_run_drains(script: Script) -> None:
     builder = with_program(script(AT_ITS_END.format(answer=ACKS)))
     report = run_built(builder, {"max_tuples": COUNT}, viper__drain__timeout__secs=8)

@@ -55,8 +55,8 @@ def drawn(kind: str, reference: Callable[[Shape], Serial] = Serial) -> Callable[
     return attempt
 
 
-@pytest.mark.few(1)
-@pytest.mark.parametrize(("kind", "examples"), at_every_change(CASES, len(EXAMPLES)))
+@pytest.mark.few(1, daily=True)
+@pytest.mark.parametrize(("kind", "examples"), at_every_change(CASES, len(EXAMPLES), daily=True))
 def test_all_is_as_one_event_after_the_other(kind: str, examples: int) -> None:
     settings(max_examples=examples, suppress_health_check=[HealthCheck.too_slow])(drawn(kind))()
 
@@ -111,6 +111,7 @@ class TurnedTies(Serial):
         return sorted(super().transactions(), key=lambda one: (one[0], -one[1]))
 
 
+@pytest.mark.slow(daily=True)
 @pytest.mark.parametrize(
     "wrong", [lambda shape: Serial(shape, AbortsLeaveTraces), TurnedTies], ids=["aborts", "ties"]
 )
@@ -129,7 +130,7 @@ def ran_with(plant: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("plant", at_every_change(["ties_turned", "aborts_stay", "sets_live_on"]))
+@pytest.mark.parametrize("plant", at_every_change(["ties_turned", "aborts_stay", "sets_live_on"], daily=True))
 def test_a_planted_bug_is_caught(plant: str, tmp_path: Path) -> None:
     ran = ran_with(plant, tmp_path)
     assert ran.returncode == 1 and "\nAssertionError" in ran.stderr, ran.stderr[-3000:]

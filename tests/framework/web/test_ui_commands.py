@@ -89,6 +89,7 @@ class TestBesideARun:
         assert running.returncode == ExitCode.OK
         assert not answers(f"{url}healthz")
 
+    @pytest.mark.slow(daily=True)
     def test_ctrl_c_drains_the_run_and_the_view_is_there_meanwhile(self, process: Process) -> None:
         running = process("run", "stuck", "--ui-listen", "127.0.0.1:0", start_new_session=True)
         url = url_of(running)
@@ -106,6 +107,7 @@ class TestBesideARun:
         until(lambda: answers(f"{url}healthz"))
         assert status_of(f"{url}api/run") == 401
 
+    @pytest.mark.slow(daily=True)
     def test_a_page_hears_why_the_run_has_failed(self, process: Process, project: Path) -> None:
         parts, wait = project / "src" / "parts.py", "while not os.path.exists('go'): time.sleep(0.01)"
         raises = "        raise ZeroDivision"
@@ -129,6 +131,7 @@ class TestBesideARun:
         url = url_of(running)
         until(lambda: answers(f"{url}api/run"))
 
+    @pytest.mark.slow(daily=True)
     def test_a_run_is_suspended_by_either_of_its_folders_at_once(
         self, process: Process, project: Path
     ) -> None:
@@ -154,6 +157,7 @@ class TestBesideARun:
         running.kill()
         until(lambda: not answers(f"{url}healthz"))
 
+    @pytest.mark.slow(daily=True)
     def test_the_run_goes_on_where_it_is_killed(self, process: Process) -> None:
         running = process("run", "endless", "--ui-listen", "127.0.0.1:0")
         url = url_of(running)
@@ -209,6 +213,7 @@ class TestUi:
         shown.communicate(timeout=60)
         assert shown.returncode == ExitCode.OK
 
+    @pytest.mark.slow(daily=True)
     def test_ctrl_c_ends_it_and_not_the_run(self, process: Process) -> None:
         running = process("run", "endless")
         until(lambda: "endless" in _known())

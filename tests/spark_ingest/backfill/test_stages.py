@@ -179,7 +179,7 @@ def test_which_shard_a_key_is_in_does_not_show() -> None:
     assert others == backfilled(Shop, SHOP, 3)
 
 
-@pytest.mark.parametrize("batch", at_every_change([5, 1]))
+@pytest.mark.parametrize("batch", at_every_change([5, 1], daily=True))
 def test_batches_do_not_show(batch: int) -> None:
     assert backfilled(Shop, SHOP, 2, batch=batch) == backfilled(Shop, SHOP, 2, batch=10_000)
 
@@ -257,6 +257,7 @@ class TestWhatGoesWrong:
             backfilled(builder, ("sums",), 2)
 
 
+@pytest.mark.slow(daily=True)
 def test_many_outputs_for_one_input(tmp_path: Path) -> None:
     assert differences(one_bolt(Many, partitions=1, rows=5), tmp_path / "recording", ("bolt",), 2) == []
 

@@ -39,7 +39,7 @@ def test_a_seed_draws_the_same_everywhere(name: str) -> None:
     assert hashlib.sha256(text.encode()).hexdigest()[:16] == DIGESTS[name]
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(3, daily=True)
 @every_application
 def test_other_seeds_draw_other_lines(name: str) -> None:
     assert (lines_of(name, seed=2) == lines_of(name)) == (name == "word_count")
@@ -163,7 +163,7 @@ class TestRequests:
         assert 0.03 < sum(line.endswith('"') for line in lines) / COUNT < 0.07
 
 
-@pytest.mark.few(1)
+@pytest.mark.few(1, daily=True)
 @every_application
 def test_both_forms_of_a_spout_bring_all_lines_at_their_times(name: str) -> None:
     whole = lines_of(name)

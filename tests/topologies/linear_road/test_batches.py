@@ -92,7 +92,7 @@ def generated(injectors: int) -> Any:
     return part_of("batches").Generated(SECONDS, XWAYS, SEED, injectors, TRAFFIC)
 
 
-@pytest.mark.few(1)
+@pytest.mark.few(1, daily=True)
 @pytest.mark.parametrize(("injectors", "tasks"), [(1, 1), (3, 2)])
 def test_the_answers_are_those_of_the_reference(
     application: Any, history: str, expected: list[str], injectors: int, tasks: int

@@ -38,6 +38,7 @@ def answered(application: Any, history: str, injectors: int, tasks: int, workers
     return [line for (line,) in report.result("answers")]
 
 
+@pytest.mark.slow(daily=True)
 def test_the_input_has_all_that_there_are_rules_for(
     lines: Lines, reference: tuple[Reference, list[str]]
 ) -> None:
@@ -101,11 +102,12 @@ MUTATED: Mapping[str, Any] = {
 }
 
 
+@pytest.mark.slow(daily=True)
 def test_the_loop_of_the_benchmark_answers_likewise(lines: list[tuple[int, ...]]) -> None:
     assert plainly_answered(lines) == list(Reference().answers(lines))
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(6, daily=True)
 @pytest.mark.parametrize("rule", [each.name for each in fields(Rules)])
 def test_each_rule_decides_an_answer(rule: str, lines: Lines, paid: Paid, expected: list[str]) -> None:
     changed = replace(Rules(), **{rule: MUTATED[rule]})

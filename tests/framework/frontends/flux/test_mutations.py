@@ -97,7 +97,7 @@ def changed_text(text: str, draw: random.Random, count: int) -> str:
     return text
 
 
-@pytest.mark.few(1)
+@pytest.mark.few(1, daily=True)
 @pytest.mark.parametrize("examples", EXAMPLES)
 @pytest.mark.parametrize(("change", "texts"), [(changed_value, PARSABLE), (changed_text, TEXTS)])
 def test_changed_files_never_raise(

@@ -39,7 +39,7 @@ def reloaded(topology: Topology, folder: Path) -> Topology | None:
     return load_flux(file).topology
 
 
-@pytest.mark.parametrize("examples", at_every_change([8, 80]))
+@pytest.mark.parametrize("examples", at_every_change([8, 80], daily=True))
 def test_any_topology_is_printed_and_loaded_to_an_equal_one(examples: int, tmp_path: Path) -> None:
     @settings(max_examples=examples, suppress_health_check=[HealthCheck.too_slow])
     @given(topology=topologies(CLASSES))

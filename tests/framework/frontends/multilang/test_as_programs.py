@@ -61,7 +61,7 @@ def branched(par: int) -> Topology:
     return builder.build("branched")
 
 
-@pytest.mark.parametrize("par", at_every_change([2, 1]))
+@pytest.mark.parametrize("par", at_every_change([2, 1], daily=True))
 def test_spouts_of_every_kind_streams_and_arguments(par: int) -> None:
     hosted = run_topology(branched(par), viper__time="logical").result("sink")
     assert run_topology(programs(branched(par)), viper__time="logical").result("sink") == hosted

@@ -19,6 +19,7 @@ def viper(*arguments: str) -> Result:
     return result
 
 
+@pytest.mark.slow(daily=True)
 def test_the_output_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(PROJECT)
     hosted, served = viper("-q"), viper("--shell", "-q")

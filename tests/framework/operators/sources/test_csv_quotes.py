@@ -34,6 +34,7 @@ def malformed(found: Told) -> list[tuple[Any, ...]]:
 
 
 class TestUnclosed:
+    @pytest.mark.slow(daily=True)
     @pytest.mark.parametrize("at", [1, 2, 25_000, 49_999, 50_000])
     def test_one_row_is_lost_of_fifty_thousand(self, tmp_path: Path, at: int) -> None:
         path = tmp_path / "a.csv"

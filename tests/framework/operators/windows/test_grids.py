@@ -105,6 +105,7 @@ def test_a_day_that_was_left_out_has_no_window() -> None:
     assert made.start_to(days[3]) == days[2]
 
 
+@pytest.mark.slow(daily=True)
 def test_every_day_of_every_zone_begins_when_clocks_first_show_it() -> None:
     draw = random.Random(SEED)
     for name in sorted(available_timezones()):
@@ -169,6 +170,7 @@ def test_days_are_those_of_pandas() -> None:
     assert compared > 40
 
 
+@pytest.mark.slow(daily=True)
 def test_days_that_begin_later_are_those_of_pandas() -> None:
     """Its ``resample`` ignores an offset where there is a zone. Its ``tz_localize`` takes the first of a time
     that clocks show twice, and the next one of a time that they leave out."""

@@ -54,7 +54,7 @@ def test_a_planner_stays_where_the_way_is_too_narrow() -> None:
     assert len(Rlas(ratio=1).best(thin).deployment.places_used()) == 1
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(6, daily=True)
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize(
     "heuristics", [EXACT, replace(EXACT, collocation=False), replace(EXACT, redundancy=False)]

@@ -88,6 +88,7 @@ def test_plans_are_nearly_as_good_as_any_of_their_counts(seed: int) -> None:
     assert found.prediction.rate >= 0.85 * best_rate(problem, counts), seed
 
 
+@pytest.mark.slow(daily=True)
 @pytest.mark.parametrize("used", [1, 2, 3, 4])
 def test_word_count_on_one_tray_of_server_a_is_within_a_twentieth_of_the_bound(used: int) -> None:
     assert Counts().best(words(server_a(used))).gap <= 0.05

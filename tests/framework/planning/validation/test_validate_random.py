@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -98,6 +99,7 @@ def test_every_change_is_judged_in_words(found: Topology) -> None:
     assert all(problem.message for problem in [*problems, *check_runnable(found)])
 
 
+@pytest.mark.slow(daily=True)
 @given(changed())
 def test_configuration_may_be_judged_apart(found: Topology) -> None:
     settings, of_configuration = resolve(found)

@@ -31,6 +31,7 @@ def waits(deployment: Deployment) -> float:
     return 1.0 - 0.1 * (zlib.crc32(repr(deployment.key()).encode()) % 6)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_it_comes_to_where_nothing_is_much_faster(seed: int) -> None:
     world = world_of(seed)
@@ -41,6 +42,7 @@ def test_it_comes_to_where_nothing_is_much_faster(seed: int) -> None:
     assert reached >= world.best() / (LEAST_GAIN + 0.1)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_it_does_not_go_to_and_fro(seed: int) -> None:
     world = world_of(seed, waiting=waits)
@@ -65,6 +67,7 @@ def on_one(deployment: Deployment) -> float:
     return 0.4 if spread else 1.0
 
 
+@pytest.mark.slow(daily=True)
 def test_what_was_slower_than_predicted_is_left_again() -> None:
     left = 0
     for seed in SEEDS:
@@ -87,6 +90,7 @@ def test_a_run_that_gets_little_to_do_stays_as_it_is() -> None:
     assert world.moves
 
 
+@pytest.mark.slow(daily=True)
 def test_it_follows_what_the_input_costs() -> None:
     """Once it has settled, what was cheap becomes dear."""
     world = world_of(5)
@@ -110,6 +114,7 @@ def test_it_waits_for_windows_and_for_the_interval() -> None:
     assert len(world.moves) == 1
 
 
+@pytest.mark.slow(daily=True)
 def test_planted_without_memory_it_goes_to_and_fro(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(history.History, "factor", lambda self, deployment: 1.0)
     monkeypatch.setattr(rebalancer, "MOST_DOUBLINGS", 0)
@@ -119,6 +124,7 @@ def test_planted_without_memory_it_goes_to_and_fro(monkeypatch: pytest.MonkeyPat
     assert any(_is_restless(world) for world in worlds)
 
 
+@pytest.mark.slow(daily=True)
 def test_planted_noise_that_counts_as_gain_moves_bolts_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rebalancer, "LEAST_GAIN", 0.0)
     worlds = [world_of(seed, waiting=waits) for seed in SEEDS]

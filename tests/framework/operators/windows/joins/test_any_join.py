@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -85,6 +86,7 @@ def pairs(events: list[Event], bounds: tuple[Bounds, ...], parts: list[str]) -> 
 
 
 # To shrink an example would take minutes, as each is a whole run.
+@pytest.mark.slow(daily=True)
 @settings(max_examples=100, deadline=None, derandomize=True, phases=[Phase.generate])
 @given(
     drawn=EVENTS, begin=st.sampled_from([0, -21, 1_700_000_000_000]), time=TIMES, parts=PARTS,
