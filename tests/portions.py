@@ -22,8 +22,9 @@ def at_every_change(cases: Iterable[Any], count: int = 1, *, daily: bool = False
         daily: True if these are slow as well, and CI runs them each day.
     """
     given = [case if isinstance(case, tuple) else (case,) for case in cases]
-    few = pytest.mark.slow(daily=True) if daily else ()
-    return [pytest.param(*case, marks=pytest.mark.slow if n >= count else few) for n, case in enumerate(given)]
+    few = (pytest.mark.slow(daily=True),) if daily else ()
+    marks = [pytest.mark.slow if number >= count else few for number in range(len(given))]
+    return [pytest.param(*case, marks=mark) for case, mark in zip(given, marks, strict=True)]
 
 
 def seeds_at_every_change(seeds: range, count: int) -> list[Any]:

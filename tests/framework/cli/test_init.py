@@ -66,6 +66,7 @@ def test_the_windows_of_a_file_are_in_a_table(viper: Viper, project: Path) -> No
     assert takings(project / "cafe") == summed(project / "cafe" / "data" / "orders.csv")
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_a_dataset_of_spark_gives_the_same_table(viper: Viper, project: Path) -> None:
     said = viper("init", "cafe", "--template", "spark").stderr

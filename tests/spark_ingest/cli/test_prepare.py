@@ -254,6 +254,7 @@ class TestEnding:
         environ = {**os.environ, "PYTHONPATH": str(REPOSITORY), **environ}
         return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environ)
 
+    @pytest.mark.few(1)
     @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
     def test_a_signal_stops_the_job_and_leaves_nothing(self, folder: Path, number: signal.Signals) -> None:
         (folder / "endless.py").write_text(ENDLESS)

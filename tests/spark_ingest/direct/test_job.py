@@ -71,6 +71,7 @@ def nothing_is_left() -> Iterator[None]:
 
 
 class TestTheSameRows:
+    @pytest.mark.few(1)
     @pytest.mark.parametrize(("streams", "par", "options"), [(3, 2, {}), (2, 2, TWO_PROCESSES)])
     def test_as_of_a_dataset(
         self, files: Path, staged: Callable[..., Any], streams: int, par: int, options: dict[str, Any]
@@ -117,10 +118,12 @@ class TestRefused:
             run(SparkSpout(**described))
         assert raised.value.kind == "nulls" and raised.value.count > 0
 
+    @pytest.mark.slow
     def test_more_streams_than_threads(self, files: Path) -> None:
         with pytest.raises(JobError, match=r"4 streams.*local\[2\] has room for 2 tasks: say streams: 2, or"):
             SparkSpout(**job(files, 4, master="local[2]"))
 
+    @pytest.mark.slow
     def test_executors_that_come_and_go(self, files: Path) -> None:
         conf = {"spark.dynamicAllocation.enabled": "true"}
         with pytest.raises(JobError, match="set it to false"):
@@ -177,6 +180,7 @@ MANY = {"conf": {**SMALL, "spark.sql.execution.arrow.maxRecordsPerBatch": "500"}
 
 
 class TestKilled:
+    @pytest.mark.slow
     def test_an_executor_s_python_changes_nothing(self, many: Path) -> None:
         """Spark repeats the stage, and each partition resumes where it was."""
         plain = rows_of(SparkSpout(**job(many, 2, **MANY)))
@@ -190,6 +194,7 @@ class TestKilled:
         report = run(SparkSpout(**described), bolt=killing("CoarseGrainedExecutorBackend"))
         assert [values for (values,) in report.result("sink")] == rows_of(SparkSpout(**job(many, 2, **MANY)))
 
+    @pytest.mark.few(1)
     @pytest.mark.parametrize(
         ("victim", "message"),
         [

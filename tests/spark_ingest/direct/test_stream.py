@@ -118,6 +118,7 @@ class TestMicroBatches:
 
 
 class TestLate:
+    @pytest.mark.slow
     def test_rows_are_dropped_and_counted(self, tmp_path: Path) -> None:
         files = write_batches(tmp_path / "in", late=7)
         report = run(SparkSpout(**streamed(files, 1, late="drop")))
