@@ -18,7 +18,7 @@
     viper.page       how far a task has come, for its successor after a kill
     viper.quota      a budget that tasks of several processes share
     viper.statistics what has passed a gate, and what waits in it
-    viper.memory     how much memory the system could still give
+    viper.segments     how much memory the system could still give
     viper.hashing    hashes of keys, the same in every process and for rows and columns
     viper.rows       what happens once per tuple between user code and jumbo tuples
     viper.errors     every error that this layer raises on purpose

@@ -12,8 +12,7 @@ from typing import Any
 from viper import segments
 from viper._backend import ffi, lib
 from viper.errors import ArenaError
-from viper.memory import available_bytes
-from viper.segments import ANONYMOUS
+from viper.segments import ANONYMOUS, available_bytes
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,19 @@ handed over by reference or encoded, and cut where there is no room.
 
 from __future__ import annotations
 
+import datetime
+import decimal
+import fractions
+import pickle
 import sys
+import uuid
 from array import array
 from collections.abc import Sequence
 from itertools import compress
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from viper.rows import encode_rows, interleave, partition
-from viper.values import copy_of, is_shareable
+from viper.rows import encode_rows, interleave, is_plain, partition
+from viper.scalars import holds_any, python_of, python_within
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -223,3 +228,47 @@ def interleaved(payloads: Sequence[Payload], firsts: Sequence[int], chosen: Buff
     if any(payload.kind != kind for payload in payloads):
         payloads = [Rows(payload.rows, payload.mutable) for payload in payloads]
     return type(payloads[0]).interleaved(payloads, firsts, chosen)
+
+
+_ALSO_IMMUTABLE = frozenset(
+    (
+        datetime.date,
+        datetime.datetime,
+        datetime.time,
+        datetime.timedelta,
+        decimal.Decimal,
+        fractions.Fraction,
+        range,
+        uuid.UUID,
+    )
+)
+
+
+def is_immutable(value: object) -> bool:
+    """True if nobody can change a value: it is of an exactly immutable type, and so is all that it holds."""
+    return is_plain(value) or type(value) in _ALSO_IMMUTABLE
+
+
+def is_shareable(row: Sequence[Any]) -> bool:
+    """True if every consumer may be given the very same values."""
+    return all(map(is_immutable, row))
+
+
+def copy_of(value: Any) -> Any:
+    """The value itself if nobody can change it, else a copy that nobody else has.
+
+    Scalars of NumPy and pandas, also within it, are Python's values in the copy (`viper.scalars`). To look
+    for them costs nothing where the value is immutable, as Python's own scalars are.
+
+    Raises:
+        ScalarError: no value of Python is the same as a scalar.
+        Exception: whatever pickle raises, which makes the copy.
+    """
+    if is_immutable(value):
+        return value
+    scalar = python_of(value)
+    if scalar is not value:
+        return copy_of(scalar)
+    pickled = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    copy = pickle.loads(pickled)
+    return python_within(copy) if holds_any(pickled) else copy

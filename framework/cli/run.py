@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace as changed
 from pathlib import Path
@@ -23,13 +23,16 @@ from framework.cli.parameters import RunCommand, parse_names, target_argument, w
 from framework.cli.progress import ProgressLine, can_animate
 from framework.cli.reports import ReportFile, parse_report, report_json
 from framework.cli.statistics import statistics_lines
-from framework.cli.summary import summary_lines
+from framework.cli.table import table
 from framework.cli.trace import MOST_TREES, Trace, Wanted, parse_wanted
 from framework.cli.ui import WebView, listen_option, web_view
 from framework.common.prints import prints_to_stderr
 from framework.model.errors import ViperError
 from framework.operators.components.levels import LEVELS
 from framework.operators.log import LogForm, limits_of, log_level
+
+if TYPE_CHECKING:
+    from framework.runtime import RunReport
 
 TABLE_FROM_S = 1.0
 """Seconds after which a run shows a table."""
@@ -378,3 +381,10 @@ class _Watch:
         if self.table is None or progress.done or progress.elapsed_s < TABLE_FROM_S:
             return ()
         return self.table.lines(progress.elapsed_s)
+
+
+def summary_lines(report: RunReport) -> Iterator[str]:
+    """The end of a run as lines of text."""
+    yield report.headline
+    for lines in (table(*report.counts()), report.facts(), report.warnings(), report.of_checkpoints()):
+        yield from (f"  {line}" for line in lines)

@@ -42,11 +42,10 @@ from framework.runtime.leading.companions import accompanied
 from framework.runtime.leading.controlling import Controlling, Counted
 from framework.runtime.leading.describing import Describing
 from framework.runtime.leading.handing_over import cut_leader, handing_over
-from framework.runtime.leading.limits import Limits
+from framework.runtime.leading.limits import Limits, Watching
 from framework.runtime.leading.looking import Moment, snapshot_of
 from framework.runtime.leading.measured import measured_tasks
 from framework.runtime.leading.rebalancing import Rebalancing
-from framework.runtime.leading.watching import Watching
 from framework.runtime.observation import RunDescription, RunSnapshot
 from framework.runtime.observation.incidents import Incident
 from framework.runtime.observation.statistics import (

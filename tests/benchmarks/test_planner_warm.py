@@ -17,7 +17,7 @@ from benchmarks.planner.rates import Interval, interval, ratio
 from benchmarks.planner.warm import Candidate, Moment, TooLittle, Warm, between
 from framework.optimizer.costs import ComponentCost, Deployment, Profile, StreamCost
 from framework.optimizer.profiling import Profiler, RunFailed, Sample, profiler
-from framework.optimizer.profiling.reference import Reference
+from framework.optimizer.profiling.profiler import Reference
 from tests.benchmarks.planned import endless
 
 HERE = Path(__file__).parent

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from viper.hashing import stable_hash
+from viper.payload import copy_of
 from viper.scalars import ScalarError, python_of
 from viper.state import token_of
-from viper.values import copy_of
 
 pd = pytest.importorskip("pandas")
 
@@ -159,7 +159,7 @@ def test_keys_that_would_be_one_are_refused() -> None:
 
 def test_neither_library_is_imported() -> None:
     code = (
-        "import sys, viper.values, viper.scalars as s; from viper.values import copy_of; copy_of([1]); "
+        "import sys, viper.payload, viper.scalars as s; from viper.payload import copy_of; copy_of([1]); "
         "assert not {'numpy', 'pandas'} & set(sys.modules), 'imported'"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -4,10 +4,10 @@
     viper.columns.types     schemas in pyarrow's terms
     viper.columns.scalars   columns as Python's values
     viper.columns.batches   what a component emits as a batch, in the declared types and in memory of its own
-    viper.columns.narrowing what else a column's type may be at the emit
+    viper.columns.types what else a column's type may be at the emit
     viper.columns.checking  what a column holds that no value of its type is
     viper.columns.selecting the rows that a mask keeps
-    viper.columns.kept      which these are
+    viper.columns.selecting      which these are
     viper.columns.slots     small numbers for keys
     viper.columns.lease     memory that columns may lie in for a while
     viper.columns.keepers   who refers to such memory, in words

@@ -9,8 +9,7 @@ import pyarrow as pa
 
 from viper.columns.checking import Check, check_of, within_of
 from viper.columns.fitting import Fitting, MisfitError
-from viper.columns.narrowing import holds
-from viper.columns.types import arrow_schema
+from viper.columns.types import arrow_schema, holds
 from viper.rows import is_valid
 from viper.schema import Schema
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +17,6 @@ from framework.model.errors import ViperError
 from framework.optimizer.costs import Deployment, Profile, Shape
 from framework.optimizer.profiling.fitting import Fit, fit
 from framework.optimizer.profiling.plans import options_of
-from framework.optimizer.profiling.reference import Reference
 from framework.optimizer.profiling.samples import Sample, sample_of
 
 
@@ -130,3 +131,44 @@ class Profiler:
                 raise RunFailed(f"a run ended with status {ran.returncode}, with the plan {options}:\n{told}")
             read: Mapping[str, Any] = json.loads(report.read_text(encoding="utf-8"))
             return read
+
+
+_STEPS = 2_000_000
+_NEAR = 2
+"""Looks on each side of a run that count."""
+
+
+def spin_s() -> float:
+    """Seconds of processor time of a loop that is always the same."""
+    begin = time.process_time()
+    total = 0
+    for number in range(_STEPS):
+        total += number & 7
+    return time.process_time() - begin
+
+
+class Reference:
+    """The speed of the machine around runs, by a loop that always has the same to do.
+
+    On a machine that others use, the speed of a tenth of a second says little about that of the next one. The
+    speeds of two minutes differ by a factor of two. So several measurements are taken together, one after the
+    other: before the first run, and after each one.
+
+    Args:
+        spin: seconds that the loop has taken.
+    """
+
+    def __init__(self, spin: Callable[[], float] = spin_s) -> None:
+        self._spin = spin
+        self._seen = [spin()]
+
+    def look(self) -> None:
+        """Measure again, after a run."""
+        self._seen.append(self._spin())
+
+    def factors(self) -> list[float]:
+        """For each run, how many times as long its processor time would have been at the usual speed."""
+        usual = statistics.median(self._seen)
+        ends = range(1, len(self._seen))
+        near = (self._seen[max(0, end - _NEAR) : end + _NEAR] for end in ends)
+        return [usual / statistics.median(looks) for looks in near]

@@ -16,10 +16,9 @@ from framework.optimizer.costs.shape import Spread
 from framework.optimizer.search.bounds import least_work
 from framework.optimizer.search.boxes import bound_by_boxes
 from framework.optimizer.search.fetching import bound_with_fetches
-from framework.optimizer.search.filling import filled, rounded
 from framework.optimizer.search.parts import local_tasks
 from framework.optimizer.search.problem import Found, Problem
-from framework.optimizer.search.shares import Share, Shares
+from framework.optimizer.search.shares import Share, Shares, filled, rounded
 
 Table = dict[str, list[int]]
 """Tasks by component and place."""

@@ -17,10 +17,9 @@ from operator import add
 from typing import NamedTuple
 
 from framework.optimizer.costs import Deployment, Machine
-from framework.optimizer.search.ahead import Ahead
 from framework.optimizer.search.bounds import period_of_spouts
 from framework.optimizer.search.problem import Found, Problem
-from framework.optimizer.search.remainders import Remainders
+from framework.optimizer.search.remainders import Ahead, Remainders
 from framework.optimizer.search.tables import Loads, Tables, pairs_of
 
 MOST_PAIRS = 500_000

@@ -11,9 +11,8 @@ from typing import Any, Final, NamedTuple
 
 from framework.runtime.exchange.output import Port
 from framework.runtime.observation.counters import TaskCounters
-from viper.payload import NOTHING, Payload, Row, Rows, worth_joining
+from viper.payload import NOTHING, Payload, Row, Rows, is_shareable, worth_joining
 from viper.rows import Outbox
-from viper.values import is_shareable
 
 PAUSE_AT = 2048
 """Rows in the outbox at which they are sent off before the next callback."""

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 from framework.model.errors import EmitError
 from framework.runtime.exchange.buffer import EmitBuffer
 from framework.runtime.exchange.output import Port
-from viper.columns.kept import Kept
+from viper.columns.selecting import Kept
 from viper.lineage import Fanout
-from viper.payload import Payload, Row, Rows
+from viper.payload import Payload, Row, Rows, is_shareable
 from viper.rows import are_ends, ends, plain_rows
-from viper.values import is_shareable
 
 if TYPE_CHECKING:
     from viper.columns.lease import Lease

@@ -13,8 +13,8 @@ import re
 from typing import Any
 
 from framework.model.errors import EmitError
+from viper.payload import copy_of
 from viper.scalars import ScalarError
-from viper.values import copy_of
 
 _SAME_IN_JSON = frozenset((bool, int, str, type(None)))
 

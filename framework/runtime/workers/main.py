@@ -13,11 +13,15 @@ from multiprocessing.connection import Connection
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
-from framework.common.breakpoints import refuse_breakpoints
+from setproctitle import setproctitle
+
 from framework.common.lifeline import ORPHANED, ReceivedLifeline
 from framework.common.prints import prints_to_stderr
-from framework.model.importing import importable
+from framework.model.importing import importable, source_folder
+from framework.model.topology import PythonImplementation
 from framework.operators.components.component import LOGGER_PREFIX
+from framework.planning import Plan
+from framework.planning.traits import class_of, is_ported
 from framework.runtime.coordination.signals import leave_signals_to_parent
 from framework.runtime.coordination.stop import StopReason, StopSignal
 from framework.runtime.durability.state import StateMemory
@@ -25,7 +29,6 @@ from framework.runtime.execution.assembly.network import Network
 from framework.runtime.observation.stacks import Stacks
 from framework.runtime.workers.context import WorkerContext
 from framework.runtime.workers.death_watch import open_files
-from framework.runtime.workers.folder import enter_sources
 from framework.runtime.workers.messages import (
     Abort,
     Begin,
@@ -50,9 +53,8 @@ from framework.runtime.workers.messages import (
 )
 from framework.runtime.workers.same_code import differences
 from framework.runtime.workers.shipping import NO_PLACE, Job, unpack, with_packed_results
-from framework.runtime.workers.standing_by import import_components
+from framework.runtime.workers.standby import import_components
 from framework.runtime.workers.status import StatusWriter
-from framework.runtime.workers.title import STANDING_BY, take_title
 from framework.runtime.workers.worker import Worker
 from viper.arena import Arena
 
@@ -293,3 +295,79 @@ def _flush() -> None:
             stream.flush()
         except (OSError, ValueError):
             logging.getLogger(LOGGER_PREFIX).debug("nobody reads %s any more", stream)
+
+
+def refuse_breakpoints() -> None:
+    """Have ``breakpoint()`` raise in this process from now on, as its debugger would find no input.
+
+    Whoever chose another debugger (``PYTHONBREAKPOINT``) keeps it.
+    """
+    if "PYTHONBREAKPOINT" not in os.environ:
+        sys.breakpointhook = _refused
+
+
+def _refused(*_args: Any, **_options: Any) -> None:
+    raise RuntimeError(
+        "breakpoint() in a worker process, which has no terminal: run with --worker inline, or "
+        "name a debugger that needs none by PYTHONBREAKPOINT"
+    )
+
+
+def enter_sources(plan: Plan, process: int) -> None:
+    """Have this process run where the sources of its components are, if all of them are streamparse's.
+
+    Storm runs them in its copy of the project's ``src``. A process has but one working directory, so it
+    changes only where all that the process has to do agrees on one.
+
+    Args:
+        plan: of the run.
+        process: the index of this process in the plan's placement.
+    """
+    folder = folder_of_sources(plan, process)
+    if folder is not None:
+        os.chdir(folder)
+
+
+def folder_of_sources(plan: Plan, process: int) -> str | None:
+    """The folder that the components of a process expect to run in; None for the current one.
+
+    Args:
+        plan: of the run.
+        process: the index of the process in the plan's placement.
+    """
+    placement = plan.placement
+    tasks = {task for number in placement.processes[process] for task in placement.executors[number].tasks}
+    folders = {_folder_of(plan, task.component) for task in plan.tasks if task.id in tasks}
+    return folders.pop() if len(folders) == 1 else None
+
+
+def _folder_of(plan: Plan, name: str) -> str | None:
+    component = plan.topology.component(name)
+    if not isinstance(component.implementation, PythonImplementation):
+        return None
+    cls = class_of(component)
+    return source_folder(cls, plan.topology.import_paths) if is_ported(cls) else None
+
+
+STANDING_BY = -1
+"""In place of the index of a process: one that waits for the place of another."""
+
+
+def take_title(plan: Plan, process: int) -> None:
+    """Have this process show which worker it is, of which topology, and which tasks it runs.
+
+    Args:
+        plan: what is run.
+        process: the index of the process in its placement, or `STANDING_BY`.
+    """
+    setproctitle(title_of(plan, process))
+
+
+def title_of(plan: Plan, process: int) -> str:
+    """``viper worker 2 of wordcount: split:4 count:6``."""
+    if process == STANDING_BY:
+        return f"viper worker of {plan.topology.name}, standing by"
+    executors = [plan.placement.executors[number] for number in plan.placement.processes[process]]
+    components = {task.id: task.component for task in plan.tasks}
+    tasks = [f"{components[id]}:{id}" for executor in executors for id in executor.tasks]
+    return f"viper worker {executors[0].worker} of {plan.topology.name}: {' '.join(tasks)}"

@@ -1,4 +1,4 @@
-"""The standby processes, which replace worker processes that die, as the leader sees them.
+"""The standby processes, which replace worker processes that die: their pool, and what they import meanwhile.
 
 One that stands by has imported what the components need, and has the memory of the run attached. It is
 blocked in a read until it gets a place, so it costs memory and no time. Components are made only then.
@@ -6,12 +6,17 @@ blocked in a read until it gets a place, so it costs memory and no time. Compone
 
 from __future__ import annotations
 
+import importlib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
 from framework.model.errors import WorkerError
+from framework.model.importing import import_class
+from framework.model.topology import ObjectDef, Topology
+from framework.runtime.tasks.hosts.registry import host_factory
 from framework.runtime.workers.messages import Failed, FromWorker, Logged, StandsBy, TakePlace, log_here
 
 log = logging.getLogger("viperstorm.worker")
@@ -117,3 +122,43 @@ class StandbyPool:
         more = self._failed < TRIES
         then = "another one is started" if more else "no further process is to stand by in this run"
         log.warning("%s; %s", reason, then)
+
+
+OF_STATE = (
+    "framework.operators.state.handles",
+    "framework.operators.state.lists",
+    "framework.operators.state.maps",
+)
+"""Modules that a task imports where its component declares state."""
+_OF_TYPED_STREAMS = ("viper.columns.batches", "viper.columns.payload")
+"""Likewise, where typed streams begin or end at it."""
+
+
+def import_components(topology: Topology) -> None:
+    """Import all that the making of a topology's tasks needs, and make nothing.
+
+    Raises:
+        LoadError: a class cannot be imported.
+    """
+    for component in topology.components:
+        host_factory(component)
+    for definition in _other_definitions(topology):
+        if definition.cls is None:
+            import_class(definition.class_name)
+    for module in OF_STATE:
+        importlib.import_module(module)
+    streams = [stream for component in topology.components for stream in component.outputs or ()]
+    if any(stream.schema is not None for stream in streams):
+        with suppress(ImportError):  # of pyarrow, which single tuples do without
+            for module in _OF_TYPED_STREAMS:
+                importlib.import_module(module)
+
+
+def _other_definitions(topology: Topology) -> Iterator[ObjectDef]:
+    """The modules that make beans and custom groupings."""
+    for bean in topology.beans:
+        yield bean.definition
+    for component in topology.components:
+        for found in component.inputs:
+            if found.grouping.definition is not None:
+                yield found.grouping.definition

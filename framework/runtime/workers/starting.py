@@ -25,7 +25,7 @@ from framework.runtime.coordination.signals import LEFT_TO_PARENT, blocked
 from framework.runtime.workers import main as child
 from framework.runtime.workers.messages import Handles
 from framework.runtime.workers.server import current_server
-from framework.runtime.workers.standing_by import OF_STATE
+from framework.runtime.workers.standby import OF_STATE
 
 log = logging.getLogger("viperstorm.worker")
 

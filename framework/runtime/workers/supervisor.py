@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import queue
+import socket
+import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from multiprocessing.connection import wait
-from typing import Any
+from typing import Any, Final
 
 from framework.model.errors import ComponentError, ViperError, WorkerError, first_of
 from framework.runtime.coordination.signals import asked_by_sigquit
@@ -18,12 +20,11 @@ from framework.runtime.durability.checkpoints.states import SavedTasks
 from framework.runtime.durability.recovery import RecoveryMemory
 from framework.runtime.observation.counters import TaskCounters
 from framework.runtime.observation.incidents import Incident
-from framework.runtime.observation.stacks import Stacks
+from framework.runtime.observation.stacks import Stacks, TaskOutside, TaskStack
 from framework.runtime.observation.statistics import ExecutorStatistics, WorkerReport
 from framework.runtime.workers.context import WorkerContext
 from framework.runtime.workers.going_back import Attempts
 from framework.runtime.workers.handle import Phase, WorkerHandle
-from framework.runtime.workers.inquiry import StackInquiry
 from framework.runtime.workers.launcher import Launcher
 from framework.runtime.workers.messages import (
     Abort,
@@ -39,13 +40,13 @@ from framework.runtime.workers.messages import (
     SetActive,
     StacksTold,
     Stop,
+    TellStacks,
     ToWorker,
     Wanted,
     log_here,
 )
 from framework.runtime.workers.restarts import RestartPolicy
 from framework.runtime.workers.shipping import with_results
-from framework.runtime.workers.waker import Waker
 
 LOOK_PERIOD_S = 0.1
 """Seconds between two looks at the clock and at the quota, while the run ends or its tuples are limited."""
@@ -393,3 +394,101 @@ class Supervisor:
         if self._dump_asked:
             self._dump_asked = False
             self._send_all(Dump())
+
+
+PATIENCE_S: Final = 3.0
+"""Seconds in which a process that runs Python at all has answered."""
+
+
+class StackInquiry:
+    """One inquiry at a time: a thread asks, and the one that leads the processes sends and hears.
+
+    Args:
+        wake: has the leading thread look soon.
+    """
+
+    def __init__(self, wake: Callable[[], None]) -> None:
+        self._wake = wake
+        self._one_at_a_time = threading.Lock()
+        self._complete = threading.Event()
+        self._is_asked = False
+        self._awaited: set[int] = set()
+        """The numbers of processes that have not answered yet."""
+        self._told: list[TaskStack] = []
+        self._others: list[TaskOutside] = []
+
+    def ask(self, patience_s: float = PATIENCE_S) -> Stacks:
+        """Return the stacks of all tasks; any thread but the leading one may call it.
+
+        Args:
+            patience_s: seconds after which processes that have not answered are given up.
+        """
+        with self._one_at_a_time:
+            self._complete.clear()
+            self._told, self._others = [], []
+            self._is_asked = True
+            self._wake()
+            self._complete.wait(patience_s)
+            told = sorted(self._told, key=lambda found: found.task)
+            others = sorted(self._others, key=lambda found: found.task)
+            return Stacks(told, sorted(self._awaited), others)
+
+    # -- in the leading thread
+
+    def pass_on(self, workers: Iterable[WorkerHandle]) -> None:
+        """Ask the processes, if that is to be done."""
+        if not self._is_asked:
+            return
+        self._is_asked = False
+        alive = [worker for worker in workers if not worker.gone]
+        self._awaited = {worker.process.pid or 0 for worker in alive}
+        for worker in alive:
+            worker.send(TellStacks())
+        self._look()
+
+    def hear(self, process: int, stacks: Stacks) -> None:
+        """Note the answer of a process."""
+        if process in self._awaited:
+            self._told.extend(stacks.tasks)
+            self._others.extend(stacks.others)
+            self._awaited.discard(process)
+            self._look()
+
+    def leave_out(self, process: int) -> None:
+        """Note that a process has ended."""
+        self._awaited.discard(process)
+        self._look()
+
+    def _look(self) -> None:
+        if not self._awaited:
+            self._complete.set()
+
+
+class Waker:
+    """A socket to wait for beside pipes, which becomes readable when somebody has called `wake`."""
+
+    def __init__(self) -> None:
+        self._read, self._write = socket.socketpair()
+        self._read.setblocking(False)
+        self._write.setblocking(False)
+
+    @property
+    def descriptor(self) -> int:
+        """The file descriptor to wait for; readable after a call of `wake`."""
+        return self._read.fileno()
+
+    def wake(self) -> None:
+        """Wake the thread that waits, or that waits next; from any thread, and in a signal handler."""
+        with contextlib.suppress(OSError):  # it is full of calls that have not been seen yet, or closed
+            self._write.send(b"!")
+
+    def clear(self) -> None:
+        """Forget the calls so far; to be called before the waiting thread finds out why it was woken."""
+        with contextlib.suppress(BlockingIOError):
+            while self._read.recv(4096):
+                pass
+
+    def close(self) -> None:
+        """Give the descriptors back; later calls of `wake` have no effect."""
+        self._write.close()
+        self._read.close()

@@ -1,4 +1,4 @@
-"""The worker: the executors of one process, from making their tasks to closing them."""
+"""The worker: the executors of one process, from making their tasks to closing and reporting them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
+from typing import Any
 
 from framework.model.errors import ComponentError
 from framework.model.instantiate import Beans
@@ -20,6 +21,8 @@ from framework.operators.log import (
     speaking_as,
     task_files,
 )
+from framework.operators.sinks import Sink
+from framework.planning import Plan
 from framework.runtime.coordination.cut_record import CutState
 from framework.runtime.coordination.signals import asked_by_sigquit
 from framework.runtime.coordination.stop import DrainDeadline, StopReason
@@ -33,11 +36,11 @@ from framework.runtime.execution.watchdog import Watch
 from framework.runtime.observation.counters import TaskCounters
 from framework.runtime.observation.incidents import Incident
 from framework.runtime.observation.stacks import Stacks
-from framework.runtime.observation.statistics import ExecutorStatistics, WorkerReport
+from framework.runtime.observation.statistics import ExecutorStatistics, LongCallback, WorkerReport
+from framework.runtime.tasks.hosts.user_errors import user_errors
 from framework.runtime.tasks.task import Task
 from framework.runtime.workers.context import WorkerContext
 from framework.runtime.workers.executor_thread import ExecutorThreads
-from framework.runtime.workers.reporting import executor_statistics, worker_report
 
 YOUNG_OBJECTS = 50_000
 """New objects between two young collections."""
@@ -341,3 +344,79 @@ def _calm_collector() -> Iterator[None]:
     finally:
         gc.unfreeze()
         gc.set_threshold(*before)
+
+
+def executor_statistics(
+    plan: Plan, executors: Mapping[int, Executor], callbacks: Mapping[Executor, LongCallback]
+) -> list[ExecutorStatistics]:
+    """The statistics of executors; from any thread.
+
+    Args:
+        plan: what is run.
+        executors: the executors, by their indexes in its placement.
+        callbacks: those of them that have been in a callback for long.
+    """
+    now = time.monotonic()
+    all_s = sum(executor.cpu_s for executor in executors.values())
+    return [
+        ExecutorStatistics(
+            worker=plan.placement.executors[number].worker,
+            tasks=[task.name for task in executor.tasks],
+            at_s=now,
+            busy_s=list(executor.busy.seconds(now).values()),
+            waited_s=_waited(executor, now, all_s - executor.cpu_s),
+            times=[task.context.times.counts() for task in executor.tasks],
+            turns=executor.turns,
+            rests=executor.rests.count,
+            rested_s=executor.rests.seconds,
+            cpu_s=executor.cpu_s,
+            callback=callbacks.get(executor),
+            number=number,
+        )
+        for number, executor in executors.items()
+    ]
+
+
+def _waited(executor: Executor, now: float, others_s: float) -> list[float]:
+    """For how many seconds each task of an executor has waited; a program's, nobody knows.
+
+    A bolt that is a program is taken to compute, and a spout to wait: nothing shows what the program does.
+    """
+    waited = executor.busy.waited(now, others_s)
+    known = [task.is_source or task.slot.host.computes_here for task in executor.tasks]
+    return [seconds if is_known else 0.0 for seconds, is_known in zip(waited.values(), known, strict=True)]
+
+
+def worker_report(
+    executors: Sequence[Executor], statistics: Sequence[ExecutorStatistics], left_behind: bool
+) -> WorkerReport:
+    """The report of a process's executors.
+
+    Args:
+        executors: all of them.
+        statistics: how they were doing.
+        left_behind: whether a callback was not waited for.
+
+    Raises:
+        ComponentError: a sink has raised instead of giving its result.
+    """
+    results: dict[int, Any] = {}
+    tasks = [task for executor in executors for task in executor.tasks]
+    for task in tasks:
+        if (result := _result_of(task)) is not None:
+            results[task.context.spec.id] = result
+    return WorkerReport(
+        counters={task.context.spec.id: task.context.counters for task in tasks},
+        results=results,
+        executors=statistics,
+        drained=not (left_behind or any(executor.undrained for executor in executors)),
+    )
+
+
+def _result_of(task: Task) -> Any:
+    sink, spec = task.slot.host.component, task.context.spec
+    try:
+        return sink.result() if isinstance(sink, Sink) else None
+    except user_errors() as error:
+        detail = f"{type(error).__name__}: {error}"
+        raise ComponentError(spec.component, spec.id, "result", detail) from error

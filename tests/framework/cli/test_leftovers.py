@@ -56,7 +56,7 @@ class T(Topology):
     numbers = Numbers.spec()
     leaves = Leaves.spec(inputs={{numbers: Grouping.GLOBAL}})
 """
-RUN = "from framework.cli import leftovers, main; leftovers.LAST_THREADS_S = {seconds}; main()"
+RUN = "from framework.cli import main, program; program.LAST_THREADS_S = {seconds}; main()"
 THREAD = "threading.Thread(target=for_ever, name='mine').start()"
 
 

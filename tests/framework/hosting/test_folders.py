@@ -14,7 +14,7 @@ from framework.model.config import resolve
 from framework.model.errors import ComponentError
 from framework.model.importing import source_folder
 from framework.planning import make_plan
-from framework.runtime.workers.folder import folder_of_sources
+from framework.runtime.workers.main import folder_of_sources
 from framework.testing import run_topology
 
 COMPONENTS = """

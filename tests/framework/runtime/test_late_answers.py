@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from framework import Bolt, TopologyBuilder, Tuple
-from framework.cli.summary import summary_lines
+from framework.cli.run import summary_lines
 from framework.frontends.builder import shell
 from framework.model.errors import EmitError
 from framework.operators.sinks import CollectingSink

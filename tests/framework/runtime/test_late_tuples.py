@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from framework import Bolt, Stream, TopologyBuilder
-from framework.cli.summary import summary_lines
+from framework.cli.run import summary_lines
 from framework.model.errors import ComponentError
 from framework.operators.components import ReliableSpout
 from framework.operators.sinks import CollectingSink

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from framework import TopologyBuilder, run
-from framework.cli.summary import summary_lines
+from framework.cli.run import summary_lines
 from framework.operators.sinks import CollectingSink
 from framework.runtime import Incident, RunReport, RunStatistics, StopReason, TaskCounters
 from tests.framework.runtime.workers.components import Forward, Numbers

@@ -55,7 +55,7 @@ PyObject *rows_kept(PyObject *module, PyObject *value)
         return Py_NewRef(value);
     PyErr_Clear(); /* nested too deeply to look into: not plain */
     (void)module;
-    return made_by("viper.values", "copy_of", value);
+    return made_by("viper.payload", "copy_of", value);
 }
 
 /* A tuple that is what it holds: named values, too, but no class that iterates in a way of its own. */

@@ -24,8 +24,8 @@ from framework.runtime.observation.statistics import GroupStatistics, StateStati
 from viper.arena import Arena
 from viper.errors import ArenaError
 from viper.hashing import groups_of_task
-from viper.memory import available_bytes
 from viper.page import TaskPage
+from viper.segments import available_bytes
 from viper.state import KeyedState, KeyedTable, Pool, UndoLog, Writer
 
 HOTTEST: Final = 5

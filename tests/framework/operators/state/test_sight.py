@@ -10,8 +10,8 @@ from typing import Any
 
 from framework import Block, Bolt, PartitionedSpout, TopologyBuilder
 from framework.cli.reports import report_json
+from framework.cli.run import summary_lines
 from framework.cli.statistics import statistics_lines
-from framework.cli.summary import summary_lines
 from framework.operators.state import ValueState
 from framework.runtime import RunReport
 from framework.runtime.observation.statistics import CheckpointStatistics

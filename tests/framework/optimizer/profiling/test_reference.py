@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from framework.optimizer.profiling import Sample, TaskSample
-from framework.optimizer.profiling.reference import Reference, spin_s
+from framework.optimizer.profiling.profiler import Reference, spin_s
 
 
 def factors(*looks: float) -> list[float]:

@@ -8,7 +8,7 @@ from operator import add
 
 import pytest
 
-from framework.optimizer.search.ahead import Ahead
+from framework.optimizer.search.remainders import Ahead
 from framework.optimizer.search.tables import Loads, Tables
 from tests.framework.optimizer.costs.shapes import drawn
 

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from framework.runtime.observation.stacks import Stacks, TaskStack
-from framework.runtime.workers.inquiry import StackInquiry
 from framework.runtime.workers.messages import TellStacks
+from framework.runtime.workers.supervisor import StackInquiry
 
 
 def worker(pid: int, *, gone: bool = False) -> Any:

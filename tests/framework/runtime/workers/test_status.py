@@ -18,9 +18,8 @@ from framework.runtime import Progress, Run
 from framework.runtime.execution.assembly.network import Network
 from framework.runtime.execution.assembly.recording import NO_RECORDING
 from framework.runtime.observation.counters import TaskCounters
-from framework.runtime.workers import death
-from framework.runtime.workers.death import count_oom_kills, death_of
-from framework.runtime.workers.handle import Phase, WorkerHandle
+from framework.runtime.workers import handle
+from framework.runtime.workers.handle import Phase, WorkerHandle, count_oom_kills, death_of
 from framework.runtime.workers.restarts import RestartPolicy
 from framework.runtime.workers.status import Activity, Status, StatusWriter, read_status
 from tests.framework.runtime.pieces import plan_of
@@ -137,7 +136,7 @@ def test_nothing_is_guessed_of_other_deaths(exit_code: int, given_up: bool) -> N
 def test_kills_are_counted_where_the_system_counts_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(death, "VMSTAT", tmp_path / "vmstat")
+    monkeypatch.setattr(handle, "VMSTAT", tmp_path / "vmstat")
     assert count_oom_kills() == 0
     (tmp_path / "vmstat").write_text("pgfault 12\noom_kill 7\noom_kill_disable 0\n")
     assert count_oom_kills() == 7

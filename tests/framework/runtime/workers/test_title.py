@@ -7,7 +7,7 @@ from typing import Any
 
 from framework import Bolt, TopologyBuilder
 from framework.operators.sinks import CollectingSink
-from framework.runtime.workers.title import STANDING_BY, title_of
+from framework.runtime.workers.main import STANDING_BY, title_of
 from tests.framework.runtime.pieces import Numbers, plan_of
 from tests.framework.runtime.workers.running import PROCESSES
 

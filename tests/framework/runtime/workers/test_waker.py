@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from multiprocessing.connection import wait
 
-from framework.runtime.workers.waker import Waker
+from framework.runtime.workers.supervisor import Waker
 
 
 def is_woken(waker: Waker) -> bool:

@@ -29,7 +29,7 @@ import pytest
 import framework
 import spark_ingest
 from framework import APlus, Bolt, JoinBolt, TopologyBuilder
-from framework.cli.summary import summary_lines
+from framework.cli.run import summary_lines
 from framework.frontends.loading import load
 from framework.frontends.streams import CountWindow, KeyedStream, Session, Sliding, StreamBuilder, Tumbling
 from framework.model.config import KEYS
