@@ -51,7 +51,7 @@ def run(
     """Run a topology until its spouts have ended, and return the report of the run.
 
     It is configured as by ``viper run``: ``viper.yaml`` in the current folder and environment variables
-    count, and the arguments given here stand above both. In the main thread, the first Ctrl-C (or SIGTERM)
+    count, and the arguments of this function override both. In the main thread, the first Ctrl-C (or SIGTERM)
     drains: the spouts stop, what is in flight is processed, and the report says ``interrupted``. In other
     threads no signal is seen; `stop` ends such a run.
 

@@ -1,4 +1,4 @@
-"""Declarations of components, for all front ends in Python, and the lines that they stand in.
+"""Declarations of components, for all front ends in Python, and the lines that hold them.
 
 Topology classes, ours and streamparse's, and the builder all become a list of specs with the lines that
 declare them. Nothing after this differs between them.

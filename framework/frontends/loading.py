@@ -127,7 +127,7 @@ def _file(source: str) -> Path | None:
 
 
 def _named_beside(path: Path) -> list[str]:
-    """Names of files in a project's folders of topologies that stand where one of this name would."""
+    """Names of files in a project's folders of topologies that lie where one of this name would."""
     files = (Path(file) for folder in topology_folders() for file in _files_in(folder / path.parent))
     return [str(path.parent / file.stem) for file in files]
 

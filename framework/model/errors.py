@@ -93,7 +93,7 @@ class SourceError(ViperError, ValueError):
 
 
 class SinkError(ViperError, RuntimeError):
-    """A sink that cannot write, or that must not write where it was told to."""
+    """A sink that cannot write, or that must not write where it should."""
 
 
 class TransientError(SinkError):
@@ -160,7 +160,7 @@ class SuspendError(ViperError, RuntimeError):
 
 
 class RunNotFoundError(SuspendError):
-    """No run is going on that is found by a folder, or it ends without an answer to a command."""
+    """No run in progress is found by a folder, or it ends without an answer to a command."""
 
 
 class ScaleError(ViperError, ValueError):

@@ -130,7 +130,7 @@ def problem_with(
 
 
 def _problem_with_one_text(program: str, folders: Sequence[str]) -> CommandProblem | None:
-    """The problem of a command that stands in one text, as a shell takes it; Storm takes that for a name."""
+    """The problem of a command that is one text, as a shell takes it; Storm takes that for a name."""
     words = program.split()
     places = [Path(), *searched(folders)]
     if len(words) < 2 or shutil.which(program) or any((place / program).is_file() for place in places):

@@ -1,4 +1,6 @@
-"""Components as they are declared: ``Cls.spec(...)`` and what may stand in its arguments.
+"""Components as they are declared:
+
+``Cls.spec(...)`` and the values that its arguments may hold.
 
 The base classes of components need this to offer ``spec``, and so do the front ends; it knows neither.
 """

@@ -36,7 +36,7 @@ _WORD_BITS = PATH_BITS // 2
 BEHIND_TUPLES = _OF_TASK_WINDOWS << _WORD_BITS - AGENDA_BITS
 """The upper word of the path of windows of tasks: after all tuples of their end."""
 _BESIDE_GROUPS = 2
-"""Bits that tell outputs of key groups at the ends of windows from those below tuples."""
+"""Bits that distinguish outputs of key groups at the ends of windows from those below tuples."""
 MAX_ORDINAL_BITS = 32
 MIN_ORDINAL_BITS = 2
 """A hop with one output per input needs these; below that, the last hops of a deep topology get none."""

@@ -79,7 +79,7 @@ class _Tidying:
         self._open: set[int] = set()
 
     def tidy(self, node: yaml.Node) -> yaml.Node:
-        """The node that stands in a node's place.
+        """The node that replaces a node.
 
         Raises:
             MarkedYAMLError: it contains itself.

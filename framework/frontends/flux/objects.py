@@ -103,7 +103,7 @@ def read_object(section: Section, reading: Reading) -> ObjectDef:
 
 
 def read_unimported(section: Section, reading: Reading) -> ObjectDef:
-    """The definition in a section as it stands there."""
+    """The definition in a section as it is written there."""
     args, kwargs = _constructor_args(section, reading)
     return ObjectDef(
         section.required_text("className") or "",

@@ -37,7 +37,7 @@ def is_null(node: yaml.Node) -> bool:
 
 
 def described(node: yaml.Node) -> str:
-    """A node's kind and value, to stand after "found"."""
+    """A node's kind and value, to be placed after "found"."""
     if isinstance(node, yaml.MappingNode):
         return "a mapping"
     if isinstance(node, yaml.SequenceNode):

@@ -151,7 +151,7 @@ class Section:
         return None
 
     def _unquoted(self, key: str) -> Any:
-        """A plain value; as for Flux, a number may stand in quotes, where it was perhaps substituted."""
+        """A plain value; as for Flux, a number may be in quotes, where it was perhaps substituted."""
         node = self.node(key)
         if isinstance(node, yaml.ScalarNode):
             node = scalar(node.value, node)

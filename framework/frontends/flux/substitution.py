@@ -139,7 +139,7 @@ class Values:
 
 
 class InNodes:
-    """Substitution that keeps a file's structure; several expressions may stand on a line."""
+    """Substitution that keeps a file's structure; a line may hold several expressions."""
 
     def __init__(self, values: Values) -> None:
         self._values = values

@@ -116,8 +116,8 @@ class Decoder:
     """Cuts the output of a program into messages.
 
     Args:
-        note: told of what is no JSON in UTF-8, and what Storm takes: what kind of thing it is, and how it is
-            taken.
+        note: called for output that is not JSON in UTF-8, and that Storm takes, with its kind and the way it
+            is taken.
     """
 
     def __init__(self, note: Callable[[str, str], None] = lambda kind, told: None) -> None:
@@ -286,7 +286,7 @@ def list_field(message: Message, name: str, default: list[Any] | None = None) ->
 
 
 def anchors_field(message: Message) -> list[str]:
-    """The ids of the tuples that an emit is anchored to; one id may stand without a list, as on Storm."""
+    """The ids of the tuples that an emit is anchored to; one id need not be in a list, as on Storm."""
     found = message.get("anchors")
     return (
         [found] if isinstance(found, str) else [str(anchor) for anchor in list_field(message, "anchors", [])]

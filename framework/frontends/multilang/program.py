@@ -213,7 +213,7 @@ class Program:
         """Kill the program, which cannot be used any more; returns the error to raise.
 
         Args:
-            what: what the program did; stands after its name.
+            what: the action of the program; it follows the program's name.
             hint: what to do about it.
         """
         self._is_receiving = False
@@ -340,7 +340,7 @@ class Leniency:
 
         Args:
             kind: what kind of thing it is, in the plural.
-            told: what the program did, and how that is taken.
+            told: the action of the program, and the way it is taken.
         """
         self._counts[kind] += 1
         if self._counts[kind] == 1:

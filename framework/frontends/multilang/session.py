@@ -69,7 +69,8 @@ class Session:
         self._tuple: str | None = None
         """The id of the tuple that was sent last, until the program acks or fails it."""
         self._told_receivers = False
-        """True if the tuple that was sent last has led to an emit whose receivers the program was told."""
+        """True if the last tuple that was sent has led to an emit whose receivers were sent to the
+        program."""
         self._reads_in_turn = False
         """True if the program takes the next message for the receivers, whatever it is."""
         self._works_on = False

@@ -1,6 +1,6 @@
 """Functions as bolts: each is called with the values of a tuple, for all tuples of a batch in one go.
 
-A bolt of this kind can stand in any topology. In YAML its function goes by its dotted path:
+A bolt of this kind can be used in any topology. In YAML its function goes by its dotted path:
 
     - id: "split"
       className: "viperstorm.streams.FlatMap"
@@ -27,7 +27,7 @@ STATELESS = {"viper.stateless": True}
 """The configuration of a bolt whose output depends on its tuple alone, so that any task may get it."""
 
 class Step(BatchBolt):
-    """Base of the bolts that are told the names of the values that they emit."""
+    """Base of the bolts that get the names of the values that they emit."""
 
     def __init__(self, fields: Sequence[str]) -> None:
         super().__init__()

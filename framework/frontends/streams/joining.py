@@ -97,7 +97,7 @@ def window_join_bolt(
         window: how windows are formed, by time.
         on: what must hold for two tuples.
         fields: names of the values; None for those of both.
-        pairs_at: where pairs stand.
+        pairs_at: the place of pairs in the order.
 
     Raises:
         TypeError: no condition.

@@ -94,7 +94,7 @@ class Folded:
         """Keys that no dictionary takes, such as lists, by what stands for them."""
 
     def hashable(self, key: Any) -> Any:
-        """The value that stands in the dictionaries for a key that they do not take.
+        """The value that replaces a key in the dictionaries that do not take it.
 
         Raises:
             TypeError: it is no key.

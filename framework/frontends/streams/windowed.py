@@ -133,7 +133,7 @@ class AggregateWindow(WindowStep):
         inputs: as of `WindowStep`.
         width: likewise.
         fields: names of the results; by default those of the aggregates.
-        bounds: whether the window's start and end stand between the key and the results, in microseconds.
+        bounds: whether the window's start and end come between the key and the results, in microseconds.
         form: as of `WindowStep`, by keyword.
     """
 

@@ -1,4 +1,4 @@
-"""The configuration keys that have a default: their values, and where they may stand.
+"""The configuration keys that have a default: their values, and the places where they may be set.
 
 The defaults and the long explanations are in ``conf/defaults.yaml``, which names the same keys.
 """

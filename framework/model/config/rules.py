@@ -20,7 +20,7 @@ class Rule:
     """The values that a key allows."""
 
     allowed: str
-    """In words, to stand after "expected"."""
+    """In words, to be placed after "expected"."""
     accepts: Callable[[Any], bool]
     names: Collection[str] = ()
     """The allowed names, where there are only some."""

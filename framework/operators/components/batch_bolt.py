@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class RowError(Exception):
     """Says that a batch bolt could not process one of its rows.
 
-    The rows before it count as processed, and what was emitted for them stands. The row fails with the cause.
-    The rows behind it come again, in the next call.
+    The rows before it count as processed, and their output is kept. The row fails with the cause. The rows
+    behind it come again, in the next call.
 
     Args:
         index: the row's index in the batch.

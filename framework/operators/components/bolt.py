@@ -32,7 +32,7 @@ class Bolt(Component):
     """True if a tuple fails when `process` raises."""
     state_key: str | Sequence[str] | None = None
     """The field, or the fields, that name the key of the bolt's declared state, where no fields grouping does
-    (``viper.state.key`` stands above it)."""
+    (``viper.state.key`` overrides it)."""
 
     tables: Sequence[SharedTable] = ()
     """The shared tables that its transactions read and write."""

@@ -115,7 +115,7 @@ class OPlus(WindowOptions, Bolt):
     windows: FormName = USUAL
     """``multi`` if each window has a state of its own, ``single`` if each key has one that slides along."""
     inputs: Literal[1, 2] = 1
-    """With two inputs, each has a state of its own in each window, and `update` is told whose a tuple is."""
+    """With two inputs, each has a state of its own in each window, and `update` gets the side of a tuple."""
 
     window_state = KeyWindowState()
     """The windows of the task's keys."""

@@ -72,7 +72,7 @@ class Rows(Sequence[Any]):
             component: id of the component that emitted them.
             stream: name of the stream that they came on.
             fields: the stream's declared fields; empty where it declares none.
-            positions: where the tuples stand, among others.
+            positions: the positions of the tuples, among others.
             first: index in there of the first of them.
             schema: the types of the values; None where the stream declares none.
         """

@@ -63,7 +63,7 @@ class Spout(Component):
 
         Args:
             tup: its values, a list or tuple, one per declared field.
-            tup_id: any id, by which `ack` or `fail` tells what became of the tuple; None to hear nothing.
+            tup_id: any id, by which `ack` or `fail` reports the outcome of the tuple; None to hear nothing.
             stream: name of the stream; the default stream if None.
             direct_task: id of the receiving task, for a direct stream only.
             need_task_ids: whether to return the ids of the receiving tasks.

@@ -54,7 +54,7 @@ class Repetition:
 
     Args:
         limits: how often the same thing is logged fully.
-        clock: tells monotonic time in seconds.
+        clock: returns monotonic time in seconds.
     """
 
     def __init__(self, limits: Limits, clock: Callable[[], float]) -> None:
@@ -175,7 +175,7 @@ class Counting(logging.Handler):
     Args:
         target: gets what is logged.
         limits: how often the same thing is logged fully.
-        clock: tells monotonic time in seconds.
+        clock: returns monotonic time in seconds.
     """
 
     def __init__(

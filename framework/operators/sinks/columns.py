@@ -15,7 +15,7 @@ class Chosen:
     """The columns of a sink, chosen by name from the fields of what it receives.
 
     Args:
-        context: the task's, which tells the fields of the streams that it receives.
+        context: the task's, which has the fields of the streams that it receives.
         columns: the wanted ones, in this order; None for all fields.
 
     Raises:

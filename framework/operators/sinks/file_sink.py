@@ -25,10 +25,10 @@ _MOST_NUMBERS = 1000
 class FileSink(TransactionalSink):
     """Writes bytes to a file; a subclass makes them of rows, by `encode`.
 
-    The file appears whole under its name, once all input has come; until then it is NAME.part. A file of
-    this name is replaced then, and stays as it is if the run fails. With `grow` rows are added to the file
-    itself, by whole transactions, and what is in it stays. A hidden journal beside it tells how long it was
-    after each transaction, so the next one cuts off what a crash has left behind that.
+    The file appears whole under its name, once all input has come; until then it is NAME.part. A file of this
+    name is replaced then, and stays as it is if the run fails. With `grow` rows are added to the file itself,
+    by whole transactions, and what is in it stays. A hidden journal beside it holds its length after each
+    transaction, so the next one cuts off everything that a crash has left after that.
 
     With several tasks each has a file of its own: ``counts-0000.jsonl`` and so on of ``counts.jsonl``.
 

@@ -97,7 +97,7 @@ _dumps_on_lines = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separato
 def _plain_lines(objects: Sequence[Mapping[str, Any]]) -> str:
     """Objects of plain values as lines, in a third of the time that they take one by one.
 
-    All are written at once with a new line, which stands in no text of JSON, between any two values. So one
+    All are written at once with a new line, which no text of JSON contains, between any two values. So one
     between braces is between two objects.
     """
     text = _dumps_on_lines(objects)[1:-1] + "\n"

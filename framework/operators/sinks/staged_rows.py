@@ -72,7 +72,7 @@ class StagedRows:
 
     @property
     def target(self) -> str:
-        """For what the rows were staged, as far as the label tells."""
+        """The target for which the rows were staged, as far as the label names it."""
         return "an unknown target" if self.label is None else self.label.target
 
     def rows(self) -> Iterator[Row]:
@@ -88,7 +88,8 @@ class StagedRows:
                 yield from self._decoded(entry)
 
     def line(self, row: Row) -> str:
-        """A row as JSON: an object with the names of its values; what JSON does not know is told in full."""
+        """A row as JSON: an object with the names of its values; values that JSON lacks are written in
+        full."""
         whole = dict(zip(self.names, row, strict=True)) if len(self.names) == len(row) else list(row)
         return json.dumps(whole, default=_told)
 
@@ -204,7 +205,7 @@ def _form_in(folder: Path) -> str:
 
 
 def _form_of(entry: bytes, rows: int) -> str:
-    """The encoding of an entry of so many rows: the first bytes of the binary forms stand in no text."""
+    """The encoding of an entry of so many rows: no text begins with the first bytes of the binary forms."""
     if entry[8:12] == b"\xff\xff\xff\xff" and int.from_bytes(entry[:8], "little") == len(entry) - 8:
         return "arrow"
     if entry.startswith(b"\x80"):  # as each pickle since protocol 2

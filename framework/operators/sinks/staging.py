@@ -76,13 +76,13 @@ class DamagedLabelError(SinkError):
 class Stage:
     """Entries in a folder: those of a cut each in a file of its own, the others behind them in an open one.
 
-    An entry that a crash has torn is left out when the file is opened again; it was never told to anybody.
-    While a stage is open no other process can open it.
+    An entry that a crash has torn is left out when the file is opened again; nobody ever knew of it. While a
+    stage is open no other process can open it.
 
     Args:
         folder: made if it is not there.
-        eager: whether cuts are made at any time, and not with checkpoints; what such a run leaves behind when
-            it is killed is told apart by its name.
+        eager: whether cuts are made at any time, and not with checkpoints; files that such a run leaves when
+            it is killed are recognized by their names.
 
     Raises:
         SinkError: the folder cannot be written to, or another process has it open.
@@ -482,13 +482,13 @@ def _number_of(path: Path) -> int:
 
 
 def _told(path: Path) -> tuple[int, int]:
-    """The bytes and rows of a cut, as its name tells."""
+    """The bytes and rows of a cut, from its name."""
     _, length, rows = path.name.partition(".")[0].split("-")
     return int(length), int(rows)
 
 
 def write_all(file: int, data: bytes) -> None:
-    """Write all of the data to an open file, where it stands.
+    """Write all of the data to an open file, at its present offset.
 
     Raises:
         OSError: there is no room, or only for a part of it.

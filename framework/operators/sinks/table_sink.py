@@ -217,5 +217,5 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _last_of_each(rows: Sequence[Row], indices: Sequence[int]) -> Sequence[Row]:
-    """The last row with each key, where the first one with it stood."""
+    """The last row with each key, at the place of the first one with it."""
     return list({tuple(row[index] for index in indices): row for row in rows}.values())

@@ -8,7 +8,7 @@
 - `reading`: a reader's errors, as errors that name the file
 - `times`, `values`: conversion of texts to event times, and to the types of fields
 
-The rows of a file are as they stand there, in order; see `FileSource` for how several are put together.
+The rows of a file keep their order; see `FileSource` for how several are put together.
 """
 
 from framework.operators.sources.csv_source import CsvSource

@@ -97,7 +97,7 @@ class Batch:
         return Batch(self.records[1:], self._lines[begin:], self._line + begin, self._form, self.problem)
 
     def raw(self, index: int) -> tuple[int, str]:
-        """The number of a record's first line, and its text as it stands there.
+        """The number of a record's first line, and its text as it is in the file.
 
         Args:
             index: of the record in the batch; the malformed one comes after all others.

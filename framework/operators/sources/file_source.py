@@ -107,7 +107,7 @@ class FileSource(PartitionedSpout):
         self._on_malformed = on_malformed
         self._malformed = 0
         self._brought: dict[int, tuple[SourceFile, Sequence[int]]] = {}
-        """Of each partition: where the rows of the block stand that came last."""
+        """By partition the place of the rows of the last block."""
         if not in_turn and len(self._files) > MOST_PARTITIONS:
             raise SourceError(
                 f"{len(self._files):,} files: at most {MOST_PARTITIONS:,} can be merged by time; read them "
@@ -171,7 +171,8 @@ class FileSource(PartitionedSpout):
             return self._rows_in(self._files)
 
     def companion(self, conf: Mapping[str, Any]) -> AbstractContextManager[Mapping[str, Any]]:
-        """Nothing runs beside the tasks; they are told which files there were when the run began."""
+        """Nothing runs beside the tasks; they get the names of the files that there were when the run
+        began."""
         return nullcontext({FILES: [list(file) for file in self._files]})
 
     def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
@@ -209,9 +210,9 @@ class FileSource(PartitionedSpout):
     # -- what a format defines
 
     def _portions(self, file: SourceFile, first: int) -> Iterator[Portion | None]:
-        """The rows of a file from one of its records on; the last portion tells how many records it has.
+        """The rows of a file from one of its records on; the last portion has the number of its records.
 
-        Of a file that grows, None stands for no further row for now.
+        For a file that grows, None means that there is no further row for now.
 
         Raises:
             SourceError: the file cannot be read, or a row is malformed.
@@ -247,7 +248,7 @@ class FileSource(PartitionedSpout):
 
     @property
     def _sample(self) -> SourceFile | None:
-        """The first file, which tells of its fields; None in a folder that is still empty."""
+        """The first file, which has the names of the fields; None in a folder that is still empty."""
         if self._folder is not None:
             return next(self._folder.files())
         return self._files[0]
@@ -334,7 +335,7 @@ class FileSource(PartitionedSpout):
             first: the number of the first one.
             convert: makes a row and its time; None where there is no row, as in an empty line. It raises any
                 exception where a record is malformed, a ValueError where its message says it all.
-            raw: tells of the record with a number its line and its text.
+            raw: returns the line and the text of the record with a number.
 
         Raises:
             SourceError: one is malformed, and the run is to end with it.

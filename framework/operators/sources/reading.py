@@ -69,7 +69,7 @@ def _unreadable(file: SourceFile, format: str, records: int, error: Exception) -
 
 
 def _known(file: SourceFile, format: str) -> str:
-    """The format that the first bytes tell, where it is another one."""
+    """The format by the first bytes, where it is another one."""
     try:
         found = signature_of(head_of(file))
     except OSError:
@@ -89,7 +89,7 @@ def _in_words(error: OSError) -> str:
 
 
 def _undecodable(file: SourceFile, encoding: str, error: UnicodeError) -> str:
-    """The byte that is wrong, with the line where it can be told: not where a line's end is several bytes."""
+    """The byte that is wrong, with its line if that is known: not if a line's end is several bytes."""
     if not isinstance(error, UnicodeDecodeError):  # as of UTF-16 without a byte order mark
         return f"{file.path}: is not {encoding} ({error}): name the file's encoding"
     place, byte, number, has_others = file.path, error.object[error.start], 0, False

@@ -28,7 +28,10 @@ _LEAST_US: Final = (datetime(2, 1, 1) - _EPOCH) // _MICROSECOND
 """Before it clocks show what they showed until the first change."""
 _MOST_US: Final = (datetime(2800, 1, 1) - _EPOCH) // _MICROSECOND
 _TOLD: Final = range((datetime(1800, 1, 1) - _EPOCH).days, (datetime(2100, 1, 1) - _EPOCH).days)
-"""The days of which `Zone.rules` tells. The last change that any zone has by its own date is in 2087."""
+"""The days that `Zone.rules` covers.
+
+The last change that any zone has by its own date is in 2087.
+"""
 INSTALL: Final = "install the system's package tzdata, or: pip install viperstorm[zones]"
 
 

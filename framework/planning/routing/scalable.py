@@ -13,7 +13,7 @@ Row = tuple[object, ...]
 
 
 class SwitchingRouter:
-    """Divides rows by their keys among those tasks of a component that have the keys where the rows stand.
+    """Divides rows by their keys among those tasks of a component that have the keys at the rows' positions.
 
     Args:
         make: the router among some tasks, which does not depend on what it has divided before.
@@ -137,7 +137,7 @@ class ScalableRouter(CountingRouter):
         make: the router among some of its tasks.
         begins_with: the tasks that get rows at first.
         most: how many there may be.
-        wanted: tells by its code which tasks shall get rows now.
+        wanted: returns the code of the tasks that shall get rows now.
         only_at_commits: whether the tasks change in `follow` only.
     """
 

@@ -31,7 +31,7 @@ class TaskSet:
         """Tasks by index, in any order.
 
         Raises:
-            ValueError: there is none, or one that no word can tell.
+            ValueError: there is none, or one that no word can hold.
         """
         found = cls(tuple(sorted(set(indexes))))
         if not found.indexes or found.indexes[0] < 0:

@@ -209,7 +209,7 @@ class WindowEnds(AgendaClient):
     """The windows that end at times.
 
     A window holds the tuples at its end. It fires when no further one can come, and its output lies at its
-    end after all tuples of that time. Windows of other tasks stand there, too, and may have been processed
+    end after all tuples of that time. Windows of other tasks lie there, too, and may have been processed
     before: so the task promises its consumers nothing beyond the end of a window that may still fire. It
     holds back no tuple of that time, as there may be any number.
 

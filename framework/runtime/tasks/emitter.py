@@ -141,8 +141,8 @@ class Emitter:
     def _scale(self) -> None:
         """Have rows divided among as many tasks as there shall be, once all comes that has not come before.
 
-        A killed process may have emitted more rows already, and have told tasks that got none of them how far
-        it was: those cannot be given any below that.
+        A killed process may have emitted more rows already, and have promised its position to tasks that got none
+        of them. These tasks must not get any row before it.
         """
         assert self.commits is not None
         if not self.commits.left and max(self.published, self.last_placed) >= self._told:

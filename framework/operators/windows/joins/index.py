@@ -18,7 +18,7 @@ from framework.operators.windows.joins.conditions import Side
 from viper.hashing import partner
 
 _FAR: Final = 1 << 50
-"""Cells further out are one, as floats do not tell their neighbours apart."""
+"""Cells further out are one, as floats do not distinguish their neighbours."""
 _Key = tuple[Hashable, ...]
 
 

@@ -1,9 +1,9 @@
 """Values of Python's as plain ones, by which two runs can compare what they mean.
 
 A function has its name and a digest of its code here, an object the name of its class and what it holds. The
-code is what runs: neither comments, docstrings and annotations are in its digest nor where it stands, so a
-file may have another name. The code that it calls in the same project is in it, and so are the constants that
-it reads. Two versions of Python compile the same code to other digests.
+code is what runs: its digest has neither comments, docstrings and annotations nor its place, so a file may
+have another name. The code that it calls in the same project is in it, and so are the constants that it
+reads. Two versions of Python compile the same code to other digests.
 """
 
 from __future__ import annotations

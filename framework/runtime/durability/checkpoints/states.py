@@ -56,7 +56,7 @@ class SavedState:
 
 
 def framed(chunk: Chunk, table: int, checkpoint: int) -> bytes:
-    """A chunk as it stands in a part.
+    """A chunk as a part holds it.
 
     Args:
         chunk: the rows.

@@ -322,7 +322,7 @@ def _chosen_evaluation(
 
 
 def _why(planned: Evaluation, found: Chosen) -> str:
-    """In one sentence; what was planned tells where nothing is left to choose."""
+    """The reason in one sentence; that of the plan where nothing is left to choose."""
     took = "" if found.serial_ns is None else f"an instruction takes one thread {found.serial_ns:.1f} ns"
     if found.reason is Reason.UNKNOWN:
         return "too little was evaluated to tell whether threads gain time"

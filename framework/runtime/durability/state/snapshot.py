@@ -170,7 +170,7 @@ def written_at_once(states: Iterable[OwnState], saved: list[SavedState]) -> Iter
 
 
 def _chunks_of(own: OwnState, number: int) -> Iterator[bytes]:
-    """The chunks of the snapshot that the tables of a state are at, as they stand in parts."""
+    """The chunks of the snapshot that the tables of a state are at, as parts hold them."""
     for index, table in enumerate(own.tables):
         try:
             while (chunk := next_chunk(table, _PIECE_BYTES)) is not None:
