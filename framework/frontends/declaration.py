@@ -40,7 +40,7 @@ from framework.model.topology.places import Place
 from framework.operators.standins import STAND_INS
 
 ANY_ENVIRONMENT = "*"
-"""Stands for whatever environment will be chosen; of all numbers it takes the smallest."""
+"""The environment in place of one that is chosen later; of all numbers it takes the smallest."""
 
 _PARTS = {"par": "parallelism", "inputs": "inputs", "config": "config"}
 """Arguments of ``spec`` that have a place of their own, and what they are called in a path."""

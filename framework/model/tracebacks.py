@@ -24,7 +24,7 @@ ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None]
 
 
 class RemoteTraceback(Exception):
-    """Stands for an exception of another process, as the cause of the error that is raised here.
+    """The traceback of an exception in another process, as the cause of the error that is raised here.
 
     Attributes:
         text: its traceback there.

@@ -256,11 +256,11 @@ class ProgramSpout(ProgramComponent, Spout):
             raise StopIteration
 
     def ack(self, tup_id: Any) -> None:
-        """Tell the program that a tuple has been processed."""
+        """Send the program the ack of a tuple."""
         self._notify({"command": "ack", "id": original_id(tup_id)})
 
     def fail(self, tup_id: Any) -> None:
-        """Tell the program that a tuple has failed."""
+        """Send the program the fail of a tuple."""
         if self._is_gone:
             self.logger.warning(
                 "tuple %r has failed, and the program has ended and cannot emit it again", original_id(tup_id)
@@ -268,11 +268,11 @@ class ProgramSpout(ProgramComponent, Spout):
         self._notify({"command": "fail", "id": original_id(tup_id)})
 
     def activate(self) -> None:
-        """Tell the program that it will be asked for tuples."""
+        """Inform the program that it will be asked for tuples."""
         self._request({"command": "activate"})
 
     def deactivate(self) -> None:
-        """Tell the program that it will not be asked for tuples, unless it is still busy with a request."""
+        """Inform the program that it will not be asked for tuples, unless it is still busy with a request."""
         if not self._session.is_pending:
             self._request({"command": "deactivate"})
 

@@ -60,7 +60,7 @@ class CountByKey(Step):
 
 
 NOTHING: Final[Any] = object()
-"""Stands for the value of a key that has none."""
+"""The value of a key that has none."""
 MOST_KEPT: Final = 1 << 18
 """Keys whose values are kept between slices; beyond that all are read again."""
 

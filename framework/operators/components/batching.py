@@ -42,7 +42,7 @@ class BatchingBolt(Bolt):
         return "batch_contents" in vars(self)
 
     def _open_batches(self) -> None:
-        """Go on with the batches that the task has, if they are declared state."""
+        """Continue with the batches that the task has, if they are declared state."""
         if self._keeps_batches:
             self.batch_contents.open(self)
 

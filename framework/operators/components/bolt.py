@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def no_key() -> bool:
-    """Stands for what says whose a key is, where there is no state by key."""
+    """Refuse to say whose a key is, for a bolt without state by key."""
     raise StateError("owns_key is there while a bolt that declares state by key processes a tuple")
 
 

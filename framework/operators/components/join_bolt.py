@@ -135,7 +135,7 @@ class JoinBolt(BatchBolt):
         return self._search
 
     def initialize(self, storm_conf: Mapping[str, Any], context: Mapping[str, Any]) -> None:
-        """Go on with what the task has stored; to be called by a subclass that defines it.
+        """Continue with the stored tuples of the task; to be called by a subclass that defines it.
 
         Raises:
             ConfigError: there are fewer keys than tasks, or a stream is neither left nor right.

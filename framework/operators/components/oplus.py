@@ -310,7 +310,7 @@ class OPlus(WindowOptions, Bolt):
         return True
 
     def _open_windows(self, conf: Mapping[str, Any], context: Mapping[str, Any]) -> None:
-        """Go on with the windows that the task has."""
+        """Continue with the windows that the task has."""
         spec = spec_in(conf)
         assert spec is not None, f"planning has refused windows without {LENGTH_COUNT}"
         state = self.window_state

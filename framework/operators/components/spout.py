@@ -127,7 +127,8 @@ class SeekableSpout(Spout):
         raise NotImplementedError(f"{type(self).__name__} must define offset(self)")
 
     def seek(self, offset: Any) -> None:
-        """Go on behind what an offset covers; called after `initialize`, before a tuple is asked for.
+        """Resume after the rows that an offset covers; called after `initialize`, before a tuple is asked
+        for.
 
         Args:
             offset: what `offset` has returned in another process.

@@ -162,7 +162,7 @@ class WindowedBolt(WindowOptions, Bolt):
     # -- what the runtime calls, and what it is told
 
     def _open_windows(self, conf: Mapping[str, Any]) -> None:
-        """Go on with the windows that the task has."""
+        """Continue with the windows that the task has."""
         spec = spec_in(conf)
         assert spec is not None, f"planning has refused windows without {LENGTH_COUNT}"
         self.window_contents.open(spec, conf)

@@ -137,7 +137,7 @@ class Stage:
     def cut(self, number: int) -> None:
         """Put all entries since the last cut under a number; they are on disk when it returns.
 
-        Once more with the same number, and no entry since, it changes nothing.
+        Another call with the same number, and no entry since, changes nothing.
         """
         if (found := cut_with(self.folder, number)) is not None:
             if self.rows:

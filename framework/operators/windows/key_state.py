@@ -73,7 +73,7 @@ class OpenKeyWindows:
         """The number of the window that was the last one when key groups were handed over."""
 
     def open(self, spec: WindowSpec, conf: Mapping[str, Any]) -> None:
-        """Go on with what the table has.
+        """Continue with the windows in the table.
 
         Args:
             spec: how the windows are formed.

@@ -74,7 +74,7 @@ class OpenWindows:
         """The state before that callback."""
 
     def open(self, spec: WindowSpec, conf: Mapping[str, Any]) -> None:
-        """Go on with what the table has.
+        """Continue with the tuples in the table.
 
         Args:
             spec: how the windows are formed.

@@ -60,7 +60,7 @@ class CountingRouter(ABC):
 
     @abstractmethod
     def restore(self, counts: Sequence[int]) -> None:
-        """Go on where another one had come to; where that had other tasks or runs, begin from the start."""
+        """Resume the counts of another one; if that had other tasks or runs, begin from the start."""
 
 
 class Shuffle(CountingRouter):

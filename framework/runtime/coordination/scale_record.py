@@ -81,7 +81,7 @@ class ScaleRecord:
         return TaskSet.from_code(self._registers[self._index[component]])
 
     def reader(self, component: str) -> Callable[[], int]:
-        """Tells what `wanted` does, by its code, for a router that asks at each hand-over."""
+        """Return `wanted` as its code, for a router that asks at each hand-over."""
         registers, index = self._registers, self._index[component]
         return lambda: registers[index]
 

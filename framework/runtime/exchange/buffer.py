@@ -265,7 +265,7 @@ class EmitBuffer:
         return _new(Taken, (Rows(rows, mutable), tags, stamps, notes or (), named, len(rows)))
 
     def name_tasks(self, named: Mapping[int, Sequence[int]]) -> None:
-        """Tell the direct streams who receives the rows that are sent off next, see `Taken.named`."""
+        """Inform the direct streams who receives the rows that are sent off next, see `Taken.named`."""
         for tag in self._named:
             self._ports[tag].name_tasks(named.get(tag, ()))
 

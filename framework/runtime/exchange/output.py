@@ -65,7 +65,7 @@ class Port:
             self.counts.sent[task] += count
 
     def name_tasks(self, named: Sequence[int]) -> None:
-        """Tell the edges of a direct stream which tasks were named for the tuples that they get next."""
+        """Give the edges of a direct stream the tasks that were named for the tuples that they get next."""
         for edge in self.edges:
             if isinstance(edge, DirectEdge):
                 edge.name_tasks(named)
@@ -75,7 +75,7 @@ class Switch(Protocol):
     """Has routers use new routes from one of these tuples on."""
 
     def look(self, emission: Emission) -> None:
-        """Tell the routers which of these tuples, that are divided next, that is."""
+        """Give the routers the first of the next tuples to which the new routes apply."""
 
     def settle(self) -> None:
         """Note that the tuples have been divided."""
@@ -331,7 +331,8 @@ class Output:
         return done
 
     def heartbeat(self, position: Position) -> None:
-        """Tell the consumers that no tuple below a position will come; leave out those that tuples wait for.
+        """Promise the consumers that no tuple before a position will come; leave out those that tuples wait
+        for.
 
         All others must hear of it although one channel is full. Otherwise a fork whose branches meet again
         would
@@ -366,7 +367,7 @@ class Output:
                 outlet.close()
 
     def close(self) -> None:
-        """Tell every consumer that no tuple will come any more."""
+        """Inform every consumer that no tuple will come any more."""
         for destination in self.destinations:
             for outlet in destination.outlets:
                 outlet.close()

@@ -44,7 +44,7 @@ class _Delivered:
 
 
 class SortedInPython:
-    """Stands in the place of the reading end of a gate, for one thread.
+    """Takes the place of the reading end of a gate, for one thread.
 
     It queues and sorts arriving tuples one by one, as a user's own bolt would do. The rows of each producing
     task come as one run.

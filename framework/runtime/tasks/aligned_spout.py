@@ -277,7 +277,7 @@ class AlignedSpout:
         return self._offset.save(), self._assigner.save(), rows
 
     def restore(self, noted: tuple[Any, Any, list[Any]]) -> None:
-        """Go on from there."""
+        """Resume from the saved state."""
         assert self._offset is not None
         offset, clock, held = noted
         self._offset.restore(offset)
@@ -293,7 +293,7 @@ class AlignedSpout:
         return {SPOUT: base64.b64encode(pickle.dumps(self.save(), _PROTOCOL)).decode()}
 
     def go_on_from(self, saved: Mapping[str, Any]) -> None:
-        """Go on where the task of another run was, by what that has saved."""
+        """Resume from the data that the task of another run has saved."""
         self.restore(pickle.loads(base64.b64decode(saved[SPOUT])))
         self._assigner.count_from_here()
 

@@ -53,7 +53,7 @@ class BoltParts:
     largest_slice: int | None
     """As `Task.largest_slice`."""
     commits: SinkCommits | None
-    """Tells a transactional sink when to apply what it has taken; None for other components."""
+    """Says when a transactional sink applies its rows; None for other components."""
     cut: BoltCut | None
     """The next cut, at which the task is saved, or hands key groups over; None where it never does."""
     hand_over: HandOver | None
@@ -495,7 +495,7 @@ class BoltTask(Task):
     # -- behind the input so far
 
     def tell_last_ts(self, last_us: int) -> None:
-        """Tell the consumers how far event time came, before anything comes to them that no longer says it.
+        """Inform the consumers of the event time, before anything comes to them that no longer says it.
 
         Otherwise a tick would lie after outputs that are placed beyond all time, and should lie before them.
         """
@@ -523,7 +523,7 @@ class BoltTask(Task):
         return Frontier(watermark, min(frontier.ts, last_us), self.progress is Progress.OVER)
 
     def _publish(self) -> None:
-        """Tell the consumers how far that is."""
+        """Promise the consumers the present progress."""
         lineage, counters = self.parts.assigner.lineage, self.context.counters
         counters.saturated, counters.unplanned = lineage.saturated, self.parts.assigner.unplanned
         agenda, frontier = self.agenda, lineage.frontier

@@ -142,7 +142,7 @@ class TaskCheckpoints:
         self._on_want = on_want
 
     def let_go(self) -> None:
-        """Tell nobody anything any more, as the run has ended."""
+        """Report nothing any more, as the run has ended."""
         self._on_report, self._on_want = (lambda found: None), (lambda: None)
         self._record = self.pending = self._before = None
 

@@ -141,8 +141,8 @@ class Emitter:
     def _scale(self) -> None:
         """Have rows divided among as many tasks as there shall be, once all comes that has not come before.
 
-        A killed process may have emitted more rows already, and have promised its position to tasks that got none
-        of them. These tasks must not get any row before it.
+        A killed process may have emitted more rows already, and have promised its position to tasks that got
+        none of them. These tasks must not get any row before it.
         """
         assert self.commits is not None
         if not self.commits.left and max(self.published, self.last_placed) >= self._told:
@@ -153,7 +153,7 @@ class Emitter:
         self.neighbours = tuple(neighbours)
 
     def resume(self, floor: Position) -> None:
-        """Go on where another process had come to; nothing may be emitted below the floor."""
+        """Resume where another process had come to; nothing may be emitted before the floor."""
         self.published = self._floor = floor
 
     def repeat(self, told: Position) -> None:
@@ -308,7 +308,7 @@ class Emitter:
             self.publish(self.last_placed)
 
     def publish(self, position: Position) -> None:
-        """Tell the consumers that nothing smaller will come, unless they know."""
+        """Promise the consumers that nothing smaller will come, unless they know."""
         if position > self.published:
             self.published = position
             if self._has_consumers:
@@ -316,7 +316,7 @@ class Emitter:
                 self.signal_neighbours()
 
     def tell_last_ts(self, last_us: int) -> None:
-        """Tell the consumers how far event time came, before anything that no longer says it.
+        """Inform the consumers of the event time, before anything that no longer says it.
 
         Windows that the end of the input closes lie at their ends, which may lie further on, and so do their
         outputs: event time has come there.
@@ -349,7 +349,7 @@ class Emitter:
         return True
 
     def close_idle(self, last_us: int) -> None:
-        """Tell those consumers that nothing at all will come for whom nothing waits."""
+        """Inform the consumers that nothing waits for that no tuple will come any more."""
         self.tell_last_ts(last_us)
         self.output.close_idle()
 

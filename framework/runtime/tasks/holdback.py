@@ -133,7 +133,7 @@ class Holdback:
         return self._order.save(), self.tracked, self.late, self._mutable
 
     def restore(self, noted: Any) -> None:
-        """Go on from what was noted.
+        """Resume from the noted state.
 
         The spout says again whether it has ended.
         """

@@ -160,7 +160,7 @@ class Interludes:
             self._call(None, "process", self._slot.host.take_answers)
 
     def finish(self) -> bool:
-        """Tell a program that its input is over, and take what it emits then; whether it has ended."""
+        """Inform a program that its input is over, and take its output then; return whether it has ended."""
         has_ended = True
 
         def finish() -> None:

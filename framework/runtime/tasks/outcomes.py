@@ -82,7 +82,7 @@ class Outcomes:
         return self._pending.looks_at_s if self._pending is not None else float("inf")
 
     def tell(self) -> tuple[int, bool]:
-        """Tell the spout what has become of its tuples.
+        """Report the outcomes of its tuples to the spout.
 
         Returns:
             Their number, and whether any of them has failed, which it may repeat.

@@ -169,7 +169,7 @@ class PartitionedTask(SourceTask):
         return {**super().save(), "places": {str(n): place for n, place in self._merger.offsets.items()}}
 
     def activate(self) -> None:
-        """Tell the spout that rows will be asked for; the time of a paced replay passes from now on."""
+        """Inform the spout that rows will be asked for; the time of a paced replay passes from now on."""
         super().activate()
         if self._pacer is not None:
             self._pacer.start(time.monotonic())
@@ -316,7 +316,7 @@ class PartitionedTask(SourceTask):
             self._poll.ask_at(self._pacer.due_s(next_us) if next_us is not None else 0.0)
 
     def _publish(self, now_s: float) -> None:
-        """Tell the consumers how far the task is, and nothing beyond where it waits.
+        """Promise the consumers the task's progress, and nothing beyond the point where it waits.
 
         One that has brought all its rows does not end while the run is to be suspended. It is where the
         others are to come then: they may wait for room, which consumers make that know of it.

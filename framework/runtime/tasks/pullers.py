@@ -69,7 +69,7 @@ class Puller(ABC):
             self.is_asking = False
 
     def begin_slice(self, now_s: float) -> None:
-        """Go on until a linger time after a monotonic time in seconds."""
+        """Continue until a linger time after a monotonic time in seconds."""
         self._slice_end_s = self._lingered_at_s = now_s + self._linger_s
 
     def has_lingered(self, now_s: float) -> bool:

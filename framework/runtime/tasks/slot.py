@@ -313,7 +313,7 @@ class ComponentSlot:
         self.host.abandon()
 
     def close(self) -> None:
-        """Tell the component that it is over; it cannot emit any more.
+        """Inform the component that it is over; it cannot emit any more.
 
         Raises:
             ComponentError: it raised.

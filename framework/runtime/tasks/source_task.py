@@ -125,7 +125,7 @@ class SourceTask(Task):
         self._finish()
 
     def _stop_asking(self) -> None:
-        """Tell the component that it is asked for no more, and place what it still emits."""
+        """Inform the component that it is asked for no more, and place its last emits."""
 
 
 FIRST_PAUSE_S = 0.00002

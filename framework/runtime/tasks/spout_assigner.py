@@ -81,7 +81,7 @@ class SpoutAssigner:
         return self._clock.is_live
 
     def resume(self, floor: Position) -> None:
-        """Go on where another process had come to: nothing is placed below the floor."""
+        """Resume where another process had come to: nothing is placed before the floor."""
         self._clock.resume(floor)
 
     def save(self) -> Any:
@@ -90,7 +90,7 @@ class SpoutAssigner:
         return self._has_brought_all, self._clock.save(), order
 
     def restore(self, noted: Any) -> None:
-        """Go on from what was noted."""
+        """Resume from the noted state."""
         has_brought_all, clock, order = noted
         if has_brought_all:
             self.bring_only_repeats()

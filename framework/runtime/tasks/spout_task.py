@@ -55,7 +55,7 @@ class Emitted:
     assigner: SpoutAssigner
     """Gives it positions."""
     outcomes: Outcomes
-    """Tell the spout whether it was processed."""
+    """The outcomes of its tuples, which are reported to the spout."""
     aligned: AlignedSpout
     """Has it come to the time of a checkpoint."""
 
@@ -240,12 +240,12 @@ class SpoutTask(SourceTask):
         self._poll.ask_at(0.0)
 
     def activate(self) -> None:
-        """Tell the spout that tuples will be asked for."""
+        """Inform the spout that tuples will be asked for."""
         super().activate()
         self.slot.call("activate", self.slot.host.component.activate)
 
     def deactivate(self) -> None:
-        """Tell the spout that no more tuples will be asked for."""
+        """Inform the spout that no more tuples will be asked for."""
         super().deactivate()
         self.slot.call("deactivate", self.slot.host.component.deactivate)
         self.emitter.place()
@@ -396,7 +396,7 @@ class SpoutTask(SourceTask):
             self._poll.found_nothing(time.monotonic())
 
     def _publish(self) -> None:
-        """Tell the consumers how far the task is."""
+        """Promise the consumers the progress of the task."""
         if self._aligned.may_be_asked:
             self._aligned.answer()  # before they are told of a time that others have agreed on
         self.emitter.publish(self._aligned.frontier())
@@ -409,7 +409,7 @@ class SpoutTask(SourceTask):
         return super().unblock()
 
     def _wait_for_answers(self) -> None:
-        """Tell the consumers that all has been brought, but for repeats, which come behind it."""
+        """Inform the consumers that all has been brought, but for repeats, which come after it."""
         if not self._assigner.has_brought_all:
             self._aligned.end()
             self._report_end()

@@ -219,7 +219,7 @@ class Task(ABC):
         """
 
     def drain(self, reason: StopReason, now_s: float) -> None:
-        """Go on only with what is needed for an end, as the run is to drain; called once.
+        """Continue only with what an end needs, as the run is to drain; called once.
 
         Args:
             reason: why.
@@ -283,7 +283,7 @@ class Task(ABC):
         self.is_signalled = True
 
     def close(self) -> None:
-        """Tell the component that it is over; it cannot emit any more.
+        """Inform the component that it is over; it cannot emit any more.
 
         Raises:
             ComponentError: it raised.
@@ -388,7 +388,7 @@ class Task(ABC):
         return False
 
     def leave(self, stopped_at_s: float) -> None:  # noqa: B027
-        """Go on to the end without the task's own thread, if that waits for what the run can do without.
+        """Continue to the end without the task's own thread, if that waits for input the run can do without.
 
         To be called by another thread, again and again, once the run is to stop.
 

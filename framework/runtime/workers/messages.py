@@ -65,7 +65,7 @@ class Dump:
 
 @dataclass(frozen=True, slots=True)
 class TellStacks:
-    """Tell where all tasks are that are in a callback."""
+    """Report the stacks of all tasks."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from viper.hashing import comparable, placing_hash
 
 
 class _Value(Enum):
-    """Stands for a value that does not equal itself."""
+    """The value in place of one that does not equal itself."""
 
     NAN = "nan"
 

@@ -22,7 +22,7 @@ from framework.operators.windows.aggregates.base import Acc, Adder, Aggregate
 from framework.operators.windows.aggregates.several import Aggregates
 
 _NOTHING: Final[Any] = object()
-"""Stands for the accumulator of a pane that has none."""
+"""The value in place of the accumulator of a pane that has none."""
 
 Panes = dict[int, Any]
 """The accumulators of the panes that have any tuples, by the number of the pane."""

@@ -113,7 +113,7 @@ class OpenJoin:
         self._before: _Image
 
     def open(self, search: Search, share: Share, conf: Mapping[str, Any]) -> None:
-        """Go on with what the table has.
+        """Continue with the tuples in the table.
 
         Args:
             search: how tuples are matched.

@@ -107,7 +107,7 @@ class TaskState:
         self._dirty: list[DirtyHandle] = []
         self._component = ""
         self._now: Callable[[], int] = no_time
-        """Tells the time of the tuple in process."""
+        """Returns the time of the tuple in process."""
 
     def tell_time_by(self, now: Callable[[], int]) -> None:
         """Have handles that `bind` makes ask for the time of the tuple in process, in microseconds."""
@@ -281,7 +281,7 @@ class TaskState:
 
 
 class Transactions:
-    """Tells a stateful bolt of some of the commits of its state, as Storm does of its checkpoints.
+    """Informs a stateful bolt of some of the commits of its state, as Storm does of its checkpoints.
 
     Args:
         bolt: it has been initialized.
@@ -294,7 +294,7 @@ class Transactions:
         self._due_s = time.monotonic() + interval_s
 
     def before_commit(self, *, is_last: bool) -> None:
-        """Tell the bolt that its state is about to be committed, if that is due.
+        """Inform the bolt that its state is about to be committed, if that is due.
 
         Args:
             is_last: whether nothing comes behind the commit.

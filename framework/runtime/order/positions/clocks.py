@@ -145,7 +145,7 @@ class IngestClock(Clock):
         return self._clock.overflowed
 
     def resume(self, floor: Position) -> None:
-        """Go on behind what the task that died had come to."""
+        """Continue after the position that the task that died had come to."""
         self._now = max(self._now, _next_time(floor))
 
     def save(self) -> Any:
@@ -153,7 +153,7 @@ class IngestClock(Clock):
         return self._now, self._clock.save()
 
     def restore(self, noted: Any) -> None:
-        """Go on from there, or from what is promised already."""
+        """Continue from there, or from what is promised already."""
         now, clock = noted
         self._now = max(self._now, now)
         self._clock.restore(clock)
@@ -208,7 +208,7 @@ class EventClock(Clock):
         return self._clock.save(), None if self._next is None else tuple(self._next)
 
     def restore(self, noted: Any) -> None:
-        """Go on from there."""
+        """Continue from the saved state."""
         clock, following = noted
         self._clock.restore(clock)
         self._next = None if following is None else Position(*following)

@@ -88,7 +88,7 @@ class Lineage:
         return (*self._descent.noted(), bits, ahead)
 
     def restore(self, noted: tuple[Any, ...]) -> None:
-        """Go on numbering where another process has noted that it was."""
+        """Continue to number outputs where another process has noted that it was."""
         parent, children, level, ahead = noted
         if ahead is not None:
             last, self._outputs_ahead, least = ahead

@@ -117,7 +117,7 @@ class Reorder(Generic[Item]):
         return self.latest_us, self.frontier_us, self._count, sorted(self._held, key=lambda one: one[:2])
 
     def restore(self, noted: Any) -> None:
-        """Go on from what was noted."""
+        """Resume from the noted state."""
         self.latest_us, self.frontier_us, self._count, held = noted
         self._held = list(held)
 
@@ -137,7 +137,7 @@ Held = tuple[Payload, int, int]
 Place = tuple[int, int]
 """A place in what is let go: the time of the last row, and how many rows had that time."""
 _LATE: Final[Any] = None
-"""Stands among what is let go where a late row came."""
+"""The mark among released rows for the place where a late row came."""
 
 
 class PartitionOrder:

@@ -45,7 +45,7 @@ class EventTicks:
         return self._next, self._since_input
 
     def restore(self, next_us: int | None, since_input: int) -> None:
-        """Go on where others had come to, by what `save` has returned."""
+        """Resume where others had come to, by the data that `save` has returned."""
         self._next, self._since_input = next_us, since_input
 
     def input_seen(self) -> None:

@@ -28,7 +28,7 @@ class Answers(Protocol):
 
 
 class Commits(Protocol):
-    """Tells of the commits of a task."""
+    """The commits of a task, with functions to call at each."""
 
     def call_behind(self, call: Callable[[], None]) -> None:
         """Have something called behind each."""

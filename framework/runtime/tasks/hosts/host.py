@@ -160,7 +160,7 @@ class Host:
         return told
 
     def roll_back(self) -> None:
-        """Tell a stateful bolt that its state is about to go back."""
+        """Inform a stateful bolt that its state is about to go back."""
         if self._is_stateful:
             self.component.pre_rollback()
 
@@ -372,17 +372,17 @@ class Host:
         """Take what a component has emitted and answered since, that speaks by itself."""
 
     def finish(self) -> bool:
-        """Tell it that its input is over, and take what it says to that; whether it has said all."""
+        """Inform it that its input is over, and take its last output; return whether it has said all."""
         return True
 
     def failed_because(self, reason: str) -> None:
-        """Tell a spout why the tuple has failed for which its `fail` is called next."""
+        """Give a spout the reason why the tuple has failed for which its `fail` is called next."""
         self.component.failure = reason
 
     def abandon(self) -> None:
         """Let go of a component that has raised and is replaced, without calling it again."""
 
     def close(self) -> None:
-        """Tell the component that its task has ended."""
+        """Inform the component that its task has ended."""
         self.component.cleanup()
         self.component.close()
