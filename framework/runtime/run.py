@@ -41,6 +41,7 @@ from framework.runtime.leading.commanded import commanded
 from framework.runtime.leading.companions import accompanied
 from framework.runtime.leading.controlling import Controlling, Counted
 from framework.runtime.leading.describing import Describing
+from framework.runtime.leading.draining import draining
 from framework.runtime.leading.handing_over import cut_leader, handing_over
 from framework.runtime.leading.limits import Limits, Watching
 from framework.runtime.leading.looking import Moment, snapshot_of
@@ -192,12 +193,13 @@ class Run:
             with self._accompanied():
                 while True:
                     assert self._network is not None
-                    agreeing = self._network, self._leader, self._scaling, self._stop
+                    agreeing = self._plan, self._settings, self._network, self._leader, self._stop
                     found_by = self._checkpointing, self._control, lambda: self._workers, self
                     try:
                         with (
                             commanded(self._stop, self._scaling, *found_by),
-                            handing_over(self._plan, self._settings, *agreeing),
+                            handing_over(*agreeing, self._scaling),
+                            draining(*agreeing),
                             self._controlling.going_on(),
                             self._rebalancing.going_on(by_itself=self._options.replay is None),
                         ):

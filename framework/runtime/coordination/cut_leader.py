@@ -48,7 +48,10 @@ class CutLeader:
     """
 
     def __init__(self, plan: Plan, record: CutRecord, wake: Callable[[], None]) -> None:
+        self._plan = plan
         self._parts = plan.aligned_sources
+        self._sources: Sequence[int] = ()
+        """The sources that the attempt concerns."""
         self._record = record
         self.wake = wake
         """Has all executors look at what was said."""
@@ -85,9 +88,10 @@ class CutLeader:
         """
         margin = margin or Margin(SAMPLE_S, MARGIN_S)
         self._is_interrupted = False
+        groups = self._plan.aligned_stops if purpose is Purpose.DRAIN else self._parts
+        self._sources = [task for group in groups for task in group]
         while True:
-            suspends = purpose is Purpose.SUSPENSION
-            times_us = {} if suspends else self._times_us(margin)
+            times_us = {} if purpose.stops else self._times_us(margin)
             with self._lock:
                 self._check()
                 self._record.propose(number, times_us, purpose)
@@ -98,7 +102,7 @@ class CutLeader:
             with self._lock:
                 self._check()
                 ahead()
-                if suspends:
+                if purpose.stops:
                     self._record.decide(self._reached())
                     break
                 if not self._ahead():
@@ -137,12 +141,12 @@ class CutLeader:
     def interrupt(self) -> None:
         """Make any proposal void, as a worker process has died; any thread may call it.
 
-        A reconfiguration that is decided is not, nor is the end of a run that is closed: whoever takes the
-        place of the dead is bound by it.
+        A reconfiguration or a drain that is decided is not, nor is the end of a run that is closed: whoever
+        takes the place of the dead is bound by it.
         """
         with self._lock:
-            self._is_interrupted = True
-            if not self._record.is_reconfiguring:
+            if not self._record.is_final:
+                self._is_interrupted = True
                 self._record.make_void()
 
     def check(self) -> None:
@@ -160,16 +164,14 @@ class CutLeader:
             raise CutInterruptedError
 
     def _open_sources(self) -> Sequence[int]:
-        tasks = [task for part in self._parts for task in part]
-        return [task for task in tasks if self._record.ended_us(task) is None]
+        return [task for task in self._sources if self._record.ended_us(task) is None]
 
     def _unanswered(self) -> Sequence[int]:
         return [task for task in self._open_sources() if self._record.answer_of(task) is None]
 
     def _ahead(self) -> bool:
         """True if a source was beyond its time when it answered, or when it ended."""
-        tasks = [task for part in self._parts for task in part]
-        return any(self._reached_us(task) > self._record.time_us(task) for task in tasks)
+        return any(self._reached_us(task) > self._record.time_us(task) for task in self._sources)
 
     def _reached_us(self, task: int) -> int:
         """The last reported time of a source for an attempt, or when it ended."""
@@ -180,7 +182,8 @@ class CutLeader:
 
     def _reached(self) -> Mapping[Sequence[int], int]:
         """By part the latest time that one of its sources was at when it answered, or when it ended."""
-        return {part: max(map(self._reached_us, part)) for part in self._parts}
+        concerned = {part: [task for task in part if task in self._sources] for part in self._parts}
+        return {part: max(map(self._reached_us, tasks)) for part, tasks in concerned.items() if tasks}
 
     # -- how far ahead
 

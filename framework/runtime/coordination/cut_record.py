@@ -1,4 +1,4 @@
-"""The cuts of a run: times on which its sources agree, for checkpoints, reconfigurations and suspensions.
+"""The cuts of a run: times on which its sources agree to save, to change its tasks, or to end.
 
 The leader of the run proposes a time. Each source answers with the event time up to which it has informed its
 consumers. If that is not beyond the proposed time, it has accepted, and brings nothing beyond before there is
@@ -10,9 +10,13 @@ A run that is suspended ends at its cut. Its sources are to stop soon, so nobody
 brings no more as it answers, and the latest answer among sources whose tuples meet is decided. The sources
 wait at it. When all have reached it, the leader closes the run, unless the end of a bolt has begun meanwhile.
 
+A run that drains has such a cut for the tasks of partitioned spouts, which end there. A drain does not wait
+for ever: the leader releases them after a time, and each ends where it is.
+
 All of this is said in registers in shared memory, each of which one task writes, or the leader. The death of
 a worker process makes a proposal void before a successor begins. It does not where key groups may have been
-handed over, nor where the run is closed: the successor is bound by what the dead process has said.
+handed over, where the run is closed, or where sources may have ended at the cut of a drain: the successor is
+bound by what the dead process has said.
 """
 
 from __future__ import annotations
@@ -32,7 +36,7 @@ from viper.registers import Registers
 ENDED = 2**63 - 1
 """The attempt in the report of a task that has come to its end: it counts for every one."""
 _CLOSING_PAUSE_S = 0.0002
-_OF_THE_LEADER = 4
+_OF_THE_LEADER = 5
 _OF_A_SOURCE = 9
 _BITS = 3
 """Of the word, for the state."""
@@ -66,6 +70,13 @@ class Purpose(enum.IntEnum):
     rows after the cut may have been divided in the new way already."""
     SUSPENSION = 2
     """The run ends there, and another one resumes. The proposal has no time: the latest answer becomes it."""
+    DRAIN = 3
+    """The tasks of partitioned spouts end there. The proposal has no time either; the decision is final."""
+
+    @property
+    def stops(self) -> bool:
+        """True if each source brings no more as it answers, and nothing after the cut."""
+        return self in (Purpose.SUSPENSION, Purpose.DRAIN)
 
 
 class Proposal(NamedTuple):
@@ -94,13 +105,15 @@ class CutRecord:
 
     def __init__(self, registers: Registers, plan: Plan) -> None:
         self._registers = registers
-        """The leader's are the first: attempt and state, the number, the purpose, and the checkpoint that
-        was completed last."""
+        """The leader's are the first: attempt and state, the number, the purpose, the checkpoint that was
+        completed last, and whether it waits for no source any more in a drain."""
         parts = plan.aligned_sources
         sources = [task for part in parts for task in part]
         bolts = [task.id for task in plan.tasks if task.role is Role.BOLT]
         self._times = {part: _OF_THE_LEADER + index for index, part in enumerate(parts)}
         """By part of the topology the register of its time."""
+        self._drained = {task for group in plan.aligned_stops for task in group}
+        """The sources that end at the cut of a drain."""
         behind = _OF_THE_LEADER + len(parts)
         self._said = {task: behind + _OF_A_SOURCE * index for index, task in enumerate(sources)}
         """By source the first of its registers.
@@ -187,6 +200,20 @@ class CutRecord:
         return self.state is CutState.DECIDED and self._purpose is Purpose.RECONFIGURATION
 
     @property
+    def is_final(self) -> bool:
+        """True if the cut stays decided although a process dies: others may have acted on it."""
+        return self.state is CutState.DECIDED and self._purpose in (Purpose.RECONFIGURATION, Purpose.DRAIN)
+
+    @property
+    def is_released(self) -> bool:
+        """True if each source ends where it is in a drain."""
+        return bool(self._registers[4])
+
+    def ends_at_drain(self, task: int) -> bool:
+        """True if a task is a source that ends at the cut of a drain."""
+        return task in self._drained
+
+    @property
     def is_open_for_reconfiguration(self) -> bool:
         """True if a reconfiguration is proposed, and not decided as yet."""
         return self.state is CutState.PROPOSED and self._purpose is Purpose.RECONFIGURATION
@@ -218,7 +245,11 @@ class CutRecord:
         self._set(attempt, CutState.PROPOSED)
 
     def decide(self, times_us: Mapping[Sequence[int], int] | None = None) -> None:
-        """Decide the cut, as all have accepted; for a suspension, at these times by part of the topology."""
+        """Decide the cut, as all have accepted.
+
+        Args:
+            times_us: the time for each part of the topology, where sources stop as they answer.
+        """
         self._set_times(times_us or {})
         self._set(self.attempt, CutState.DECIDED)
 
@@ -238,6 +269,10 @@ class CutRecord:
         ending = self.ending()
         self._set(self.attempt, CutState.VOID if ending else CutState.CLOSED)
         return ending
+
+    def release(self) -> None:
+        """Have each source end where it is in a drain."""
+        self._registers[4] = 1
 
     def ending(self) -> Sequence[int]:
         """The bolts whose end has begun."""
@@ -291,7 +326,8 @@ class CutRecord:
             number, until_us = self._registers[1], self._registers[self._time_of[task]]
             proposal = Proposal(word >> _BITS, CutState(word & _STATE), number, until_us, self._purpose)
             if self.word == word:
-                return word, proposal
+                concerns = proposal.purpose is not Purpose.DRAIN or task in self._drained
+                return word, proposal if concerns else NO_PROPOSAL
 
     def place(self, task: int, attempt: int, until_us: int) -> Position:
         """The position below which everything belongs to the checkpoint, for whoever has seen all that its

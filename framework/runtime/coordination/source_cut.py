@@ -27,10 +27,14 @@ class SourceCut:
     Args:
         record: of the run.
         task: id of the task.
+        only_drains: whether the run has no cut but that of a drain, so that the task need not look before.
     """
 
-    def __init__(self, record: CutRecord | None = None, task: int = 0) -> None:
-        self._record = record
+    def __init__(self, record: CutRecord | None = None, task: int = 0, *, only_drains: bool = False) -> None:
+        self._of_run = record
+        self._record = None if only_drains else record
+        self._is_draining = False
+        """True if the run drains, and the task ends at the cut of that."""
         self._task = task
         self._word = 0
         """That of the record when it was read last."""
@@ -95,14 +99,35 @@ class SourceCut:
         return self._is_bound and self._proposal.purpose is Purpose.SUSPENSION
 
     @property
+    def _stops(self) -> bool:
+        return self._is_bound and self._proposal.purpose.stops
+
+    def drain(self, told_us: int) -> None:
+        """The run is to drain: bring only what lies before a cut that is decided.
+
+        Args:
+            told_us: as of `look`.
+        """
+        self._record = self._of_run
+        self._is_draining = self._record is not None and self._record.ends_at_drain(self._task)
+        self.look(told_us)
+
+    @property
+    def ends_drain(self) -> bool:
+        """True if a run that drains waits for nothing that the task may still bring."""
+        record = self._record
+        return not self._is_draining or self.is_there or (record is not None and record.is_released)
+
+    @property
     def is_there(self) -> bool:
         """True if the task, or one whose place it takes, has reached the cut with which the run ends."""
-        return self.suspends and self._record is not None and self._record.has_passed(self._task)
+        return self._stops and self._record is not None and self._record.has_passed(self._task)
 
     @property
     def brings_nothing(self) -> bool:
-        """True if the task has stopped for a suspension: until all have answered, and at its cut."""
-        return self.suspends and (self._proposal.state is CutState.PROPOSED or self.is_there)
+        """True if the task has stopped: until all have answered, and at the cut with which the run ends."""
+        is_decided = self._is_bound and self._proposal.state is not CutState.PROPOSED
+        return (self._is_draining and not is_decided) or (self._stops and (not is_decided or self.is_there))
 
     @property
     def saves(self) -> bool:
@@ -146,7 +171,7 @@ class SourceCut:
             self._is_bound, self._stands_since_s, self._quiet_turns = False, None, 0
         if now.state is CutState.PROPOSED and now.attempt != before.attempt:
             told_us = max(told_us, self._floor.ts)
-            if now.purpose is Purpose.SUSPENSION:
+            if now.purpose.stops:
                 now = now._replace(until_us=told_us)
             self._record.answer(self._task, now.attempt, told_us)
             self._is_bound = told_us <= now.until_us
@@ -155,14 +180,15 @@ class SourceCut:
         self._proposal = now
 
     def _is_successors(self, now: Proposal, before: Proposal) -> bool:
-        """True if a process that died had to pass the cut of a reconfiguration, and has not, or if the run is
-        closed."""
+        """True if a dead process had to pass the cut of a reconfiguration, and has not, or if the run is
+        closed, or drains."""
         assert self._record is not None
         if now.state is CutState.CLOSED:
             return True
-        is_new = now.state is CutState.DECIDED and now.attempt != before.attempt
-        is_bound = is_new and now.purpose is Purpose.RECONFIGURATION
-        return is_bound and not self._record.has_passed(self._task)
+        if now.state is not CutState.DECIDED or now.attempt == before.attempt:
+            return False
+        is_open = now.purpose is Purpose.RECONFIGURATION and not self._record.has_passed(self._task)
+        return is_open or now.purpose is Purpose.DRAIN
 
     def _may_pass_early(self, last: Position, behind: Position) -> bool:
         """True if the cut may be at the task's present position; arguments as of `passed`."""
@@ -182,33 +208,31 @@ class SourceCut:
 
         A source that has nothing for now may stand still for hours before that time. If no other source meets
         it, the cut may as well be at its present position: its rows so far lie before all that it may bring.
-        If others do, a run may be suspended a second after the last row of the time agreed on.
+        If others do, a run may be suspended a second after the last row of the time agreed on. A source ends
+        in a drain after a second without a row, wherever it is.
 
         Args:
             last: the position of the last row.
             behind: the position that may be promised to consumers; no row before it is left to be brought.
-            waits: whether a source had nothing for now.
+            waits: whether a source had nothing for now; in a drain, whether nothing was brought.
         """
         proposal = self._proposal
         if self._record is None or not self._is_bound or proposal.state is not CutState.DECIDED:
             return None
         if self.is_there:
             return None
-        suspends = self.suspends
+        stops, drains = self._stops, proposal.purpose is Purpose.DRAIN
         is_at_time = behind.ts == proposal.until_us
-        if behind.ts > proposal.until_us:
-            place = Position(proposal.until_us + 1, 0, 0)
-        elif (
-            waits and self._may_pass_early(last, behind) and (is_at_time or not suspends)
-        ):
+        may_be_early = waits and not drains and (is_at_time or not stops)
+        if behind.ts <= proposal.until_us and may_be_early and self._may_pass_early(last, behind):
             place = behind
-        elif suspends and self._is_quiet(waits and is_at_time):
+        elif behind.ts > proposal.until_us or (stops and self._is_quiet(waits and (is_at_time or drains))):
             place = Position(proposal.until_us + 1, 0, 0)
         else:
             return None
         self._record.pass_at(self._task, proposal.attempt, place)
         self.place = place
-        self._is_bound = suspends
+        self._is_bound = stops
         return proposal
 
     def _is_quiet(self, had_nothing: bool) -> bool:
@@ -222,5 +246,5 @@ class SourceCut:
 
     def end(self, time_us: int) -> None:
         """Note that the task has brought all its rows, the last of them at this event time."""
-        if self._record is not None and self._record.state is not CutState.CLOSED:
-            self._record.end(self._task, max(time_us, self._floor.ts))
+        if self._of_run is not None and self._of_run.state is not CutState.CLOSED:
+            self._of_run.end(self._task, max(time_us, self._floor.ts))

@@ -142,6 +142,35 @@ class StopSignal:
         self._asleep.acquire(timeout=timeout_s)
 
     @contextmanager
+    def heeded(self, is_due: Callable[[], bool], act: Callable[[], None], name: str) -> Iterator[None]:
+        """While the block runs, have a thread of this name act once, as soon as a request makes that due."""
+        # A lock and no event, for the reason that `__init__` gives: a signal handler releases it.
+        asleep, is_over = threading.Lock(), False
+        asleep.acquire()
+
+        def wake() -> None:
+            with contextlib.suppress(RuntimeError):  # it has been released already
+                asleep.release()
+
+        def watch() -> None:
+            while asleep.acquire() and not is_over:
+                if is_due():
+                    act()
+                    return
+
+        self.listen(wake)
+        wake()  # it may have been asked for before, or in an attempt from which the run has gone back
+        thread = threading.Thread(target=watch, name=name, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            is_over = True
+            self.unlisten(wake)
+            wake()
+            thread.join()
+
+    @contextmanager
     def at_once(self) -> Iterator[None]:
         """While the block runs, let `interrupt` break it off, because there is nothing to drain yet.
 

@@ -236,31 +236,13 @@ class Checkpointing:
         if not self._stop.suspends:
             yield
             return
-        # A lock and no event, for the reason that `StopSignal` gives: a signal handler releases it.
-        asleep = threading.Lock()
-        asleep.acquire()
-
-        def wake() -> None:
-            with contextlib.suppress(RuntimeError):  # it has been released already
-                asleep.release()
-
-        def watch() -> None:
-            while asleep.acquire() and not self._over.is_set():
-                if self._stop.wants_suspension:
-                    self._suspend_or_give_up()
-                    return
-
-        self._stop.listen(wake)
-        wake()  # it may have been asked for before, or in an attempt from which the run has gone back
-        thread = threading.Thread(target=watch, name="viper-suspending", daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            self._over.set()
-            self._stop.unlisten(wake)
-            wake()
-            thread.join()
+        with self._stop.heeded(
+            lambda: self._stop.wants_suspension, self._suspend_or_give_up, "viper-suspending"
+        ):
+            try:
+                yield
+            finally:
+                self._over.set()
 
     def _suspend_or_give_up(self) -> None:
         """Suspend the run; if that cannot be, end it, as the next one resumes from the last checkpoint."""

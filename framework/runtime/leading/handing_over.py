@@ -22,7 +22,7 @@ def cut_leader(plan: Plan, network: Network, stop: StopSignal) -> CutLeader | No
             bell.ring()
         stop.wake()
 
-    return None if network.cut is None else CutLeader(plan, network.cut, wake)
+    return None if network.record is None else CutLeader(plan, network.record, wake)
 
 
 @contextmanager
@@ -31,8 +31,8 @@ def handing_over(
     settings: Settings,
     network: Network,
     leader: CutLeader | None,
-    scaling: Scaling,
     stop: StopSignal,
+    scaling: Scaling,
 ) -> Iterator[None]:
     """For as long as the block runs, tasks hand key groups over when a run is scaled, where any do."""
     record, scales = network.cut, network.scales

@@ -11,7 +11,6 @@ from framework.runtime.coordination.cut_record import Purpose
 from framework.runtime.coordination.source_cut import SourceCut
 from framework.runtime.coordination.stop import StopReason
 from framework.runtime.order.positions.lineage import LAST
-from framework.runtime.tasks.aligned_stop import AlignedStop
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.hosts.faults import OnError
@@ -43,7 +42,7 @@ class Partitioning:
     largest_slice: int | None = None
     """As `Task.largest_slice`."""
     cut: SourceCut = field(default_factory=SourceCut)
-    """The part of the task in cuts: of checkpoints, of reconfigurations and of a suspension."""
+    """The part of the task in cuts: of checkpoints, of reconfigurations, of a suspension and of a drain."""
 
 
 class PartitionedTask(SourceTask):
@@ -56,7 +55,6 @@ class PartitionedTask(SourceTask):
         emitter: Emitter,
         partitioning: Partitioning,
         merger: PartitionMerger,
-        aligned_stop: AlignedStop,
     ) -> None:
         """
         Args:
@@ -65,12 +63,10 @@ class PartitionedTask(SourceTask):
             emitter: sends off what it brings.
             partitioning: which partitions that are.
             merger: reads them.
-            aligned_stop: where it stops when the run is to drain.
         """
         super().__init__(context, slot, emitter, PollTimer(partitioning.longest_pause_s))
         self._partitioning = partitioning
         self._merger = merger
-        self._aligned_stop = aligned_stop
         self._floor = LEAST
         self._pacer: Pacer | None = None
         self._exhausted = False
@@ -110,7 +106,7 @@ class PartitionedTask(SourceTask):
         return super()._has_work(now_s) or (self.active and self._partitioning.cut.has_news)
 
     def _stops(self, now_s: float) -> bool:
-        return not self.active or self._aligned_stop.is_there(self._merger.behind.ts, now_s)
+        return not self.active or self._partitioning.cut.ends_drain
 
     # -- lifecycle
 
@@ -183,20 +179,15 @@ class PartitionedTask(SourceTask):
         self.slot.call("deactivate", self.slot.host.component.deactivate)
 
     def drain(self, reason: StopReason, now_s: float) -> None:
-        """Bring no more than the other tasks have; where the quota is used up, nobody could catch up."""
+        """Bring no more than the other tasks have."""
         super().drain(reason, now_s)
-        self._aligned_stop.ask(now_s)
-        self._aligned_stop.report(self.emitter.last_placed.ts)
-        if reason in (StopReason.MAX_TUPLES, StopReason.SUSPENDED):
-            self._aligned_stop.leave()
         cut = self._partitioning.cut
-        cut.look(self._told_us)
+        cut.drain(self._told_us)
         if reason is StopReason.SUSPENDED and cut.suspends and not self._exhausted:
             self._last_us = max(self._last_us, cut.until_us)
         self._poll.ask_at(0.0)
 
     def _stop_asking(self) -> None:
-        self._aligned_stop.report(self.emitter.last_placed.ts)
         self._partitioning.cut.end(self._told_us)
         self.context.checkpoints.finish(self.save())
         self._exhausted = True
@@ -248,30 +239,30 @@ class PartitionedTask(SourceTask):
             self.commits.make_due()
         self.unblock()
         self._rest(count, now_s)
-        self._aligned_stop.brought(count, now_s)
         if self.commits is None or not self.is_blocked:  # a successor that is there brings nothing once more
-            self._pass()
+            self._pass(count)
         self._publish(now_s)
         return count
 
-    def _pass(self) -> None:
+    def _pass(self, count: int) -> None:
         """Report the offset if all before the cut has been brought, and continue, unless the run ends there.
 
         A task that commits has committed all of it by then, and nothing else.
         """
         cut, last = self._partitioning.cut, self.emitter.last_placed
         behind = cut.reached(self._merger.behind)
-        proposal = cut.passed(last, behind, waits=self._merger.waits_for_rows)
+        waits = not count if self._is_draining else self._merger.waits_for_rows
+        proposal = cut.passed(last, behind, waits=waits)
         if proposal is not None and proposal.purpose is Purpose.CHECKPOINT:
             self.context.checkpoints.cut(proposal, self.save(), (), cut.stood_since_s)
             self.context.checkpoints.committed()
 
     def _bring(self, limit: int) -> None:
-        cut, until_us = self._partitioning.cut, self._aligned_stop.until_us
+        cut = self._partitioning.cut
         cut.look(self._told_us)
-        if until_us is None or cut.brings_nothing:
+        if cut.brings_nothing:
             return
-        until_us = min(until_us, cut.until_us)
+        until_us = cut.until_us
         if self._pacer is not None:
             until_us = min(until_us, self._pacer.now_us(time.monotonic()))
         while limit > 0 and not self._exhausted:
@@ -307,10 +298,10 @@ class PartitionedTask(SourceTask):
         next_us = self._merger.next_row_us
         if count or self._merger.has_read:
             self._poll.found()
-        elif self._partitioning.cut.stands(now_s) or self._partitioning.cut.suspends:
+        elif self._partitioning.cut.stands(now_s) or self._partitioning.cut.suspends or self._is_draining:
             self._poll.ask_at(now_s + ALIGNING_PAUSE_S)
             self.emitter.signal_neighbours()  # so that the executor looks at others, which may be blocked
-        elif self._merger.waits_for_rows or self._pacer is None or self._aligned_stop.asked:
+        elif self._merger.waits_for_rows or self._pacer is None:
             self._poll.found_nothing(now_s)
         elif not self._exhausted:
             self._poll.ask_at(self._pacer.due_s(next_us) if next_us is not None else 0.0)

@@ -14,16 +14,13 @@ from framework import TopologyBuilder
 from framework.operators.components import Block
 from framework.operators.sinks import CollectingSink
 from framework.runtime import RunReport
-from framework.runtime.coordination.source_cut import QUIET_S, QUIET_TURNS
+from framework.runtime.coordination.source_cut import SourceCut
 from framework.runtime.coordination.stop import StopReason
-from framework.runtime.tasks.aligned_stop import AlignedStop, StopTimes
+from framework.runtime.leading import draining
 from tests.framework.runtime.partitioned import Partitions, Row, Stopping, chain_of, expected_rows, rows_of
 from tests.framework.runtime.pieces import drawn, plan_of, run_built
 from tests.framework.runtime.test_partitioned import written
 from tests.portions import at_every_change
-from viper.arena import Arena
-from viper.errors import ArenaError
-from viper.partitions import NO_LIMIT
 
 COUNT = 3000
 FAR = 6_000
@@ -62,7 +59,7 @@ def test_two_runs_bring_what_one_does(tmp_path: Path, seed: int, tasks: int, kin
 
 def test_without_the_cut_it_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     """The check above can fail: each task that stops for itself leaves out rows that others go beyond."""
-    monkeypatch.setattr(AlignedStop, "is_there", lambda *_: True)
+    monkeypatch.setattr(SourceCut, "ends_drain", True)
     assert not all(rows == expected_rows(4, COUNT, seed)[: len(rows)] for seed, rows in enumerate(loose()))
 
 
@@ -88,8 +85,7 @@ def test_what_is_far_ahead_is_waited_for_a_while_only(
     tmp_path: Path, waits_s: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The rest of the time, for what is in flight, is long in both cases: a busy machine needs it.
-    init = AlignedStop.__init__
-    monkeypatch.setattr(AlignedStop, "__init__", lambda self, *agreed: init(self, *agreed[:2], waits_s))
+    monkeypatch.setattr(draining, "OF_THE_DRAIN", waits_s / PATIENT["viper__drain__timeout__secs"])
     whole = run_built(chain_of(Sparse(4, FAR, 1, 0, 0), 1)).result("rows")
     spout = Sparse(4, FAR, 1, os.getpid(), 200)
     first = stopped(spout, 1, 4, viper__channel__tuples=8192)
@@ -144,95 +140,3 @@ def test_those_stop_together_whose_tuples_meet(joined: bool, groups: list[set[st
     assert sorted(task for cut in plan.aligned_stops for task in cut) == sorted(
         task for task, name in named.items() if name in "ab"
     )
-
-
-# -- one task's stop, by a clock of its own
-
-
-def common_stop(longest_s: float = 100.0) -> tuple[AlignedStop, StopTimes]:
-    times = StopTimes.create(Arena.private(10_000), [(0, 1)])
-    return AlignedStop(times, 0, longest_s), times
-
-
-def test_the_latest_time_once_all_of_a_group_have_stated_theirs() -> None:
-    arena, groups = Arena.private(10_000), [(3, 5, 4), (7,)]
-    times = StopTimes.create(arena, groups)
-    others = StopTimes.attach(arena, times.offset, groups)
-    times.state(3, 5)
-    others.state(4, 9)
-    assert times.cut_us(3) is None and others.cut_us(5) is None and times.cut_us(7) is None
-    times.state(5, -(2**63))
-    assert times.cut_us(3) == others.cut_us(4) == 9
-    assert times.cut_us(7) is None and not times.has(2)
-    others.state(7, 0)
-    assert times.cut_us(7) == 0
-
-
-def test_a_successor_is_bound_by_what_the_dead_task_has_stated() -> None:
-    arena = Arena.private(10_000)
-    dead = StopTimes.create(arena, [(1,)])
-    dead.state(1, 5)
-    successor = StopTimes.attach(arena, dead.offset, [(1,)])
-    successor.state(1, 7)
-    assert successor.cut_us(1) == 5
-
-
-def test_no_room_for_stop_times() -> None:
-    with pytest.raises(ArenaError):
-        StopTimes.create(Arena.private(1_000), [range(1, 10_000)])
-
-
-def test_a_task_that_nobody_meets_stops_by_itself() -> None:
-    stop = AlignedStop(StopTimes.create(Arena.private(10_000), []), 1, 100.0)
-    stop.ask(0.0)
-    stop.report(50)
-    assert stop.until_us == NO_LIMIT and stop.is_there(51, 0.0)
-
-
-def test_it_goes_on_until_the_latest_of_all() -> None:
-    stop, times = common_stop()
-    assert stop.until_us == NO_LIMIT
-    stop.ask(0.0)
-    stop.report(50)
-    assert stop.until_us is None and not stop.is_there(51, 0.0)
-    times.state(1, 70)
-    assert stop.until_us == 70
-    assert not stop.is_there(70, 0.0)
-    assert stop.is_there(71, 0.0)
-
-
-def test_it_waits_for_words_as_long_as_it_may_and_for_rows_only_a_while() -> None:
-    stop, times = common_stop()
-    stop.ask(0.0)
-    stop.report(50)
-    stop.brought(0, 1.0)
-    assert not stop.is_there(51, 99.0)
-    assert stop.is_there(51, 100.0)
-    times.state(1, 70)
-    stop.brought(0, 20.0)
-    stop.brought(3, 21.0)
-    stop.brought(0, 22.0)
-    assert not stop.is_there(60, 22.0 + QUIET_S), "it was asked once alone"
-    for _ in range(QUIET_TURNS - 1):
-        stop.brought(0, 22.0 + QUIET_S / 2)
-    assert not stop.is_there(60, 22.0 + QUIET_S / 2)
-    assert stop.is_there(60, 22.0 + QUIET_S)
-
-
-def test_what_was_quiet_before_the_stop_does_not_count() -> None:
-    stop, times = common_stop()
-    for _ in range(QUIET_TURNS):
-        stop.brought(0, 0.0)
-    stop.ask(2 * QUIET_S)
-    stop.report(50)
-    times.state(1, 70)
-    assert not stop.is_there(60, 2 * QUIET_S)
-
-
-def test_who_leaves_stops_for_itself_but_has_said_where() -> None:
-    stop, times = common_stop()
-    stop.ask(0.0)
-    stop.report(50)
-    stop.leave()
-    times.state(1, 20)
-    assert stop.until_us == NO_LIMIT and stop.is_there(51, 0.0) and times.cut_us(0) == 50

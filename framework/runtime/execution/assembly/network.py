@@ -20,7 +20,6 @@ from framework.runtime.observation.statistics import (
     SourceStatistics,
     TakenStatistics,
 )
-from framework.runtime.tasks.aligned_stop import StopTimes
 from viper.arena import Arena
 from viper.bell import Bell
 from viper.blackbox import BlackBox
@@ -51,15 +50,14 @@ class NetworkMap:
     stand_ins: tuple[int, ...]
     """By process."""
     quota: int
-    stops: int
     black_boxes: tuple[int, ...] = ()
     """By process; empty where all tasks run in this one."""
     lives: tuple[int, ...] = ()
     """By process; empty where all tasks run in this one, and where the system knows none."""
     forest: int | None = None
     """None where nothing is tracked."""
-    cut: int | None = None
-    """None where sources never come to one event time."""
+    record: int | None = None
+    """That of the record of cuts; None where sources never come to one event time."""
     makes_checkpoints: bool = False
     scales: int | None = None
     """None where no component can be scaled."""
@@ -124,13 +122,13 @@ class Network:
         self.stand_in_bell = self._stand_ins[max(process, 0)]
         """Wakes who acts for the blocking tasks of this process."""
         self.quota = self.quota_of(max(process, 0))
-        self.stops = StopTimes.attach(arena, offsets.stops, plan.aligned_stops)
-        """The times that tasks of partitioned spouts agree on, at which they stop when the run drains."""
         self.forest = None if offsets.forest is None else Forest.attach(arena, offsets.forest)
         """The trees of tracked tuples, with a table for each task; None where none are tracked."""
-        self.cut = None if offsets.cut is None else CutRecord.attach(arena, offsets.cut, plan)
-        """The record of cuts, for checkpoints, reconfigurations and suspensions; None for a run that has no
-        cuts."""
+        self.record = None if offsets.record is None else CutRecord.attach(arena, offsets.record, plan)
+        """The record of cuts; None where sources never agree on one."""
+        has_cuts = offsets.makes_checkpoints or bool(plan.handing_over)
+        self.cut = self.record if has_cuts else None
+        """The same where bolts come to cuts, too; None where a drain is the only one."""
         self.makes_checkpoints = offsets.makes_checkpoints
         """True if the run has a folder for checkpoints."""
         self.scales = None if offsets.scales is None else ScaleRecord.attach(arena, offsets.scales, plan)
@@ -153,13 +151,12 @@ class Network:
         Raises:
             ConfigError: the system has less memory than the channels need.
         """
-        aligns = checkpoints or bool(plan.handing_over)
+        aligns = checkpoints or bool(plan.handing_over or plan.aligned_stops)
         ways = list(ways_of(plan))
         sizes = [size_of(plan, settings, way) for way in ways]
         processes = plan.placement.processes
         small = (len(plan.placement.executors) + len(processes) + 1) * Bell.size()
         small += Quota.size(len(processes))
-        small += StopTimes.size(plan.aligned_stops)
         small += CutRecord.size(plan) if aligns else 0
         small += ScaleRecord.size(plan)
         trees = _trees(plan, settings)
@@ -176,7 +173,6 @@ class Network:
             Bell.create(arena).offset,
             tuple(Bell.create(arena).offset for _ in processes),
             quota.offset,
-            StopTimes.create(arena, plan.aligned_stops).offset,
             tuple(BlackBox.create(arena, capacity).offset for capacity in boxes),
             tuple(life.offset for _ in boxes if (life := Life.create(arena)) is not None),
             forest.offset if forest else None,

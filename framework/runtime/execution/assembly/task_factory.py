@@ -51,7 +51,6 @@ from framework.runtime.order.tracking.acker import Acker
 from framework.runtime.order.tracking.deferred import CommittedAnswers, WithheldAcks
 from framework.runtime.order.tracking.pending import Pending
 from framework.runtime.tasks.aligned_spout import AlignedSpout
-from framework.runtime.tasks.aligned_stop import OF_THE_DRAIN, AlignedStop
 from framework.runtime.tasks.awaited import Awaited
 from framework.runtime.tasks.batch_processor import BatchProcessor
 from framework.runtime.tasks.bolt_agenda import DueBy, make_agenda
@@ -261,7 +260,7 @@ class TaskFactory:
             settings["viper.poll.pause.max.ms"] / 1000,
             self._network.quota,
             self._largest_slice(output),
-            SourceCut(self._network.cut, spec.id),
+            SourceCut(self._network.record, spec.id, only_drains=self._network.cut is None),
         )
         level = self._plan.layout.components[spec.component]
         offsets = self._plan.offsets.get(spec.component, {})
@@ -271,7 +270,6 @@ class TaskFactory:
             Emitter(context, output, NO_OUTPUT, recorder, self._slice_commits(spec)),
             partitioning,
             PartitionMerger(level, offsets, self._spouts.lateness(context, output)),
-            AlignedStop(self._network.stops, spec.id, settings["viper.drain.timeout.secs"] * OF_THE_DRAIN),
         )
 
     def _spout(

@@ -128,7 +128,7 @@ def test_one_that_takes_the_place_of_another_sets_it_nowhere_below_what_that_has
 
 
 @pytest.mark.parametrize("purpose", Purpose)
-def test_a_reconfiguration_that_is_decided_binds_who_takes_the_place_of_another(purpose: Purpose) -> None:
+def test_a_final_cut_that_is_decided_binds_who_takes_the_place_of_another(purpose: Purpose) -> None:
     run = Run(2)
     run.record.propose(0, {part: 50 for part in run.plan.aligned_stops}, purpose)
     for source in run.sources:
@@ -140,7 +140,9 @@ def test_a_reconfiguration_that_is_decided_binds_who_takes_the_place_of_another(
     for successor in successors:
         successor.look(9)
     is_bound = [successor.until_us == 50 for successor in successors]
-    assert is_bound == [purpose is Purpose.RECONFIGURATION, False]  # the second one has been there
+    drains = purpose is Purpose.DRAIN
+    assert is_bound == [drains or purpose is Purpose.RECONFIGURATION, drains]  # the second one has been there
+    assert [successor.is_there for successor in successors] == [False, drains]
 
 
 def test_a_bolt_is_saved_once_at_a_decided_cut() -> None:
