@@ -15,7 +15,7 @@ from framework.runtime.coordination.cut_record import CutRecord, Purpose
 from framework.runtime.coordination.stop import StopReason, StopSignal
 from framework.runtime.execution.assembly.network import Network
 
-log = logging.getLogger("viperstorm.drain")
+log = logging.getLogger("viperstorm.run")
 
 OF_THE_DRAIN = 0.25
 """The share of the drain time that the way to the cut may take.

@@ -15,7 +15,6 @@
 - `processors`, `column_folder`: calls of a bolt for tuples, one by one or with columns of them
 - `interludes`: calls of a bolt between inputs: ticks, batches, windows
 - `agenda`, `bolt_agenda`: work that is due at a position, between two inputs
-- `aligned_stop`: the common time at which partitioned sources stop
 - `checkpoints`: the data that a task saves for a checkpoint
 - `bolt_cut`: the next cut in a bolt's input, and the hand-over of key groups there
 - `membership`: a bolt's part in a group of shared tables
