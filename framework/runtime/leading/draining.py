@@ -20,7 +20,7 @@ log = logging.getLogger("viperstorm.run")
 OF_THE_DRAIN = 0.25
 """The share of the drain time that the way to the cut may take.
 
-Whoever asks for an end does not want to wait, and a task can be far ahead: the tuples of a stream with few
+Whoever asks for an end does not want to wait, and a task can be far ahead. The tuples of a stream with few
 rows lie in its channel before others come to them.
 """
 _LOOK_S = 0.001

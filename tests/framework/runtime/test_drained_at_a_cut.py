@@ -189,7 +189,7 @@ class Drained:
 
 
 def came_to(time_us: int) -> tuple[Position, Position]:
-    """Where the last row of a source stands, and the position below which it has brought everything."""
+    """The position of a source's last row, and the one below which it has brought everything."""
     return Position(time_us, 0, 1), Position(time_us + 1, 0, 0)
 
 
