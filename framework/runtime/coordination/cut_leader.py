@@ -141,7 +141,7 @@ class CutLeader:
     def interrupt(self) -> None:
         """Make any proposal void, as a worker process has died; any thread may call it.
 
-        Three things are not: a reconfiguration or a drain that is decided, and the end of a run that is closed.
+        A reconfiguration or a drain that is decided is not, nor is the end of a run that is closed.
         They bind the successors of the dead.
         """
         with self._lock:
