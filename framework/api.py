@@ -309,7 +309,7 @@ def _listed(topology: str, control: Path | None) -> AbstractContextManager[objec
     """For as long as the block runs, ``viper ps`` and others find a run, if it has a folder for that."""
     if control is None:
         return nullcontext()
-    from framework.runtime.registry import registered
+    from framework.runtime.coordination.registry import registered
 
     return registered(topology, control)
 

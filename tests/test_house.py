@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from tests.house.constructors import KNOWN_WIDE, MOST, wide
 from tests.house.imports import Import, circles, imports_in
 from tests.house.picture import to_svg, to_text
 from tests.house.rooms import EXCEPTIONS, ORDERS, as_text, upwards
@@ -214,6 +215,7 @@ class TestSlivers:
     def test_no_module_becomes_a_sliver(self) -> None:
         found = slivers([entry for package in PACKAGES for entry in imports_in(package)])
         assert sorted(found - KNOWN) == []
+        assert sorted(KNOWN - found) == [], "none any more: take them from KNOWN"
 
     @pytest.mark.parametrize(
         ("docstring", "lines", "importers", "is_sliver"),
@@ -237,6 +239,31 @@ class TestSlivers:
         for name in importers:
             (house / f"{name}.py").write_text("from house.small import x\n")
         assert slivers(imports_in("house", tmp_path), tmp_path) == ({"house.small"} if is_sliver else set())
+
+
+class TestConstructors:
+    """A class with more than a few parts takes values that group them."""
+
+    def test_none_grows_wide(self) -> None:
+        found = wide(path for package in PACKAGES for path in sources(package))
+        assert found == KNOWN_WIDE, "group arguments in a value; strike off, or lower, what has become narrow"
+
+    @pytest.mark.parametrize(
+        ("parameters", "count"),
+        [
+            ("a, b, c, d, e, f", None),
+            ("a, b, c, d, e, f, g", 7),
+            ("a, b, c, /, d, *, e=1, f=2, g=3", 7),
+            ("a, *rest, b=1, **options", None),
+        ],
+    )
+    def test_a_planted_one_is_found(self, tmp_path: Path, parameters: str, count: int | None) -> None:
+        path = tmp_path / "house" / "rooms" / "hall.py"
+        path.parent.mkdir(parents=True)
+        path.write_text(f"class Hall:\n    def __init__(self, {parameters}):\n        pass\n")
+        expected = {} if count is None else {"house.rooms.hall.Hall": count}
+        assert MOST == 6
+        assert wide([path], tmp_path) == expected
 
 
 @pytest.mark.parametrize("name", ["framework", "viperstorm", "viperstorm.spark"])

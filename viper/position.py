@@ -360,10 +360,6 @@ class Positions:
         """True if any position from index `first` on belongs to a tree."""
         return bool(lib.vp_positions_tracked(self._handle, first))
 
-    def forget_trees(self, first: int = 0) -> None:
-        """From index `first` on, none belongs to a tree any more."""
-        lib.vp_positions_forget_trees(self._handle, first)
-
     def scatter(self, targets: Buffer, outs: Sequence[Positions]) -> None:
         """Append position i to outs[targets[i]], for all i; targets are given as uint16.
 

@@ -143,11 +143,3 @@ bool vp_positions_tracked(const vp_positions *positions, uint64_t first)
             return true;
     return false;
 }
-
-void vp_positions_forget_trees(vp_positions *positions, uint64_t first)
-{
-    if (vp_positions_on_line(positions))
-        return;
-    for (uint64_t i = first; i < positions->length; i++)
-        positions->data[i].tree = 0;
-}

@@ -19,7 +19,7 @@ def checkpoint(run: str) -> None:
     Such a task is named, and the run continues.
     """
     from framework.runtime.coordination.commands import ask
-    from framework.runtime.registry import control_of
+    from framework.runtime.coordination.registry import control_of
 
     told = ask(control_of(run), "checkpoint")
     click.echo(told["path"])

@@ -37,7 +37,7 @@ def complete_option(ctx: click.Context, param: click.Parameter, incomplete: str)
 def complete_run(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """List the ids and topologies of current runs, and folders."""
     from framework.model.errors import ViperError
-    from framework.runtime.registry import KnownRun, known_runs
+    from framework.runtime.coordination.registry import KnownRun, known_runs
 
     runs: Sequence[KnownRun] = ()
     with suppress(OSError, ViperError):  # a shell has no use for errors
@@ -126,7 +126,7 @@ workers_option = click.option(
 
 
 def run_argument(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the argument ``run``, of which `runtime.registry.control_of` finds the folder."""
+    """Give a command the argument ``run``, of which `registry.control_of` finds the folder."""
     return click.argument("run", shell_complete=complete_run)(command)
 
 

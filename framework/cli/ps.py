@@ -18,7 +18,7 @@ def ps(as_json: bool) -> None:
 
     The id is the process id of viper run; it names the run for viper top.
     """
-    from framework.runtime.registry import known_runs
+    from framework.runtime.coordination.registry import known_runs
 
     runs = known_runs()
     if as_json:

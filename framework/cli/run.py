@@ -301,8 +301,8 @@ def _watched(
 ) -> RunReport:
     """Run a plan with its progress and its log on stderr; where it fails, say what it has done so far."""
     from framework.runtime import Run, StopSignal
+    from framework.runtime.coordination.registry import registered
     from framework.runtime.coordination.signals import active_by_signals
-    from framework.runtime.registry import registered
 
     animated = can_animate(sys.stderr) and form is LogForm.TEXT
     line, stop = ProgressLine(stderr_for_lines(form), animated=animated), StopSignal()

@@ -51,7 +51,7 @@ def scale(run: str, tasks: Mapping[str, Tasks]) -> None:
     there is no such run, 3 if one of the components cannot have such tasks; then all stay as they were.
     """
     from framework.api import scale as scale_run
-    from framework.runtime.registry import control_of
+    from framework.runtime.coordination.registry import control_of
 
     for name, count in sorted(scale_run(control_of(run), tasks).items()):
         asked = tasks.get(name)

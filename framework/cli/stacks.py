@@ -24,7 +24,7 @@ def stacks(run: str, as_json: bool) -> None:
     The run continues. Exit code 1 if there is no such run.
     """
     from framework.api import stacks as stacks_of
-    from framework.runtime.registry import control_of
+    from framework.runtime.coordination.registry import control_of
 
     found = stacks_of(control_of(run))
     if as_json:

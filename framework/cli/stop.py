@@ -25,7 +25,7 @@ def stop(run: str, checkpoint: bool, drain: bool) -> None:
     source has not reached that time.
     """
     from framework.runtime.coordination.commands import ask
-    from framework.runtime.registry import control_of
+    from framework.runtime.coordination.registry import control_of
 
     if checkpoint and drain:
         raise click.UsageError("--checkpoint suspends the run, and --drain ends its input: give one of them")

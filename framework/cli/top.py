@@ -42,7 +42,7 @@ def top(run: str, as_json: bool, interval_s: float, looks: int | None) -> None:
     table refreshes, and the last one stays; elsewhere one is printed after the second look, and that is all.
     With --looks 1 it has averages since the beginning. Exit code 1 if there is no such run.
     """
-    from framework.runtime.registry import control_of
+    from framework.runtime.coordination.registry import control_of
 
     control = control_of(run)
     once = _Once()

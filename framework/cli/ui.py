@@ -56,7 +56,7 @@ def ui(run: str, listen: Address | None) -> None:
     this machine can reach it (--listen 0.0.0.0:8080), they need the token in that address, or that of
     VIPERSTORM_UI_TOKEN. Exit code 1 if there is no such run.
     """
-    from framework.runtime.registry import control_of, known_runs
+    from framework.runtime.coordination.registry import control_of, known_runs
     from framework.web.address import Address, token_for, url_of
     from framework.web.serving import serve
 

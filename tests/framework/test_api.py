@@ -17,7 +17,7 @@ from framework import Bolt, Grouping, Spout, Topology, TopologyBuilder, run
 from framework.model.errors import ComponentError, LoadError, TopologyError
 from framework.operators.sinks import CollectingSink
 from framework.runtime import Progress, RunReport, StopReason, StopSignal
-from framework.runtime.registry import known_runs
+from framework.runtime.coordination.registry import known_runs
 from tests.framework.counted_words import COUNTED, Count, Lines, Split
 
 REPOSITORY = Path(__file__).parents[2]

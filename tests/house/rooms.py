@@ -42,7 +42,7 @@ ORDERS: Mapping[str, Rows] = {
         ("leading",),
         ("workers",),
         ("execution",),
-        ("registry", "report", "tasks"),
+        ("report", "tasks"),
         ("coordination", "exchange", "options"),
         ("durability", "order", "rebalancing"),
         ("observation",),

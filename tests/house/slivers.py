@@ -70,4 +70,4 @@ KNOWN = frozenset(
         "spark_ingest.replaying.schemas",
     }
 )
-"""Those that were there when the rule was made. Nothing is added: merge a new one, or give its reason."""
+"""Those that were there when the rule was made. None is added, and one that is gone is struck off."""

@@ -57,10 +57,8 @@ def test_trees_are_set_and_read() -> None:
 def test_whether_any_is_tracked() -> None:
     made = numbered(0, 5, 0)
     assert [made.tracked(), made.tracked(1), made.tracked(2), made.tracked(99)] == [True, True, False, False]
-    made.forget_trees(2)
-    assert made.tracked()
-    made.forget_trees()
-    assert all_trees(made) == [0, 0, 0]
+    made.set_tree(1, 0)
+    assert not made.tracked()
 
 
 def test_outputs_are_in_their_inputs_tree() -> None:
@@ -100,7 +98,8 @@ def test_trees_take_no_part_in_order_or_bytes(items: list[tuple[int, int]]) -> N
     assert gate.source(0).add(Jumbo(Rows([()] * len(items))), positions, 0, len(items))
     packed = positions.to_bytes()
     assert len(packed) == 24 * len(items)
-    positions.forget_trees()
+    for index in range(len(items)):
+        positions.set_tree(index, 0)
     assert positions.to_bytes() == packed
 
 

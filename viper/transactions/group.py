@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from viper._backend import ffi, lib
 from viper.arena import Arena
-from viper.position import Position, c_position, position_of
+from viper.position import Position, position_of
 from viper.transactions.evaluator import Evaluator
 from viper.transactions.specs import TableSpec
 from viper.transactions.tables import Table, TableLayout
@@ -204,10 +204,6 @@ class Group:
             int(found.late),
             int(found.instructions),
         )
-
-    def begin_at(self, position: Position) -> None:
-        """Before a run: below this all was evaluated. PositionError: it is none."""
-        lib.vp_txgroup_begin_at(self.native, c_position(position))
 
     def bury(self, holder: int) -> bool:
         """Set right what a dead process has left; whether it was evaluating. Somebody must evaluate then."""

@@ -26,7 +26,7 @@ from viper import _rows
 from viper._backend import ffi, lib
 from viper._rows import Handle, Result, RowResults, Transaction
 from viper.errors import DivergedError, LogFullError, ResultLostError, StateFullError
-from viper.position import Position, Positions
+from viper.position import Positions
 from viper.rows import Inbox
 from viper.transactions.group import Group
 from viper.transactions.specs import Abort, ColumnSpec, TableSpec
@@ -119,12 +119,6 @@ class Recorder(_rows.Recorder):
         self.note_alone(outcome, kept)
         status = lib.VP_TX_DONE if outcome[0] else lib.VP_TX_FAILED_ALONE
         lib.vp_txgroup_alone_done(self._group.native, status)
-
-    @property
-    def oldest_position(self) -> Position | None:
-        """`oldest` as a Position."""
-        found = self.oldest
-        return None if found is None else Position(*found)
 
 
 def resolved(specs: Sequence[TableSpec], named: object) -> tuple[int, int]:

@@ -129,9 +129,6 @@ int vp_positions_set_trees(vp_positions *positions, const uint32_t *indexes, con
 /* Whether any from `first` on has a tree. */
 bool vp_positions_tracked(const vp_positions *positions, uint64_t first);
 
-/* From `first` on none has a tree any more. */
-void vp_positions_forget_trees(vp_positions *positions, uint64_t first);
-
 /* Appends the positions of several arrays in one order: next that of from[order[i]] behind the last one taken
  * of it, of which the first is firsts[order[i]]; these go on. The arrays are apart then. 0, VP_NO_MEMORY, or
  * VP_OUT_OF_RANGE where an array has no more or there is none; then nothing has changed. */

@@ -92,11 +92,6 @@ class Grouping:
         """streamparse's name for a custom grouping that is a serialized Java object."""
         return cls(GroupingKind.CUSTOM, (), deserialized(java_serialized))
 
-    @property
-    def is_keyed(self) -> bool:
-        """True if tuples of equal key always meet in one task."""
-        return self.kind in (GroupingKind.FIELDS, GroupingKind.GLOBAL)
-
     def __repr__(self) -> str:
         if self.names:
             return f"{self.kind.lower()}({list(self.names)})"

@@ -1,7 +1,7 @@
 """The model by shares: what part of a component runs at each place, rather than where each task does.
 
 All tasks of a component get equal parts, so those of one place cost the same. A plan of any number of tasks
-is evaluated in the time that its components and places take.
+is evaluated in the time that its components and places take. `filled` makes shares for a period.
 """
 
 from __future__ import annotations

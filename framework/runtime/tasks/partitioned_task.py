@@ -24,8 +24,6 @@ from viper.partitions import NO_LIMIT
 from viper.position import END, LEAST, Position
 from viper.quota import Quota
 
-ALIGNING_PAUSE_S = 0.001
-"""Seconds between two looks at how far others are that the task waits for."""
 _WORD = 2**64 - 1
 
 
@@ -299,7 +297,7 @@ class PartitionedTask(SourceTask):
         if count or self._merger.has_read:
             self._poll.found()
         elif self._partitioning.cut.stands(now_s) or self._partitioning.cut.suspends or self._is_draining:
-            self._poll.ask_at(now_s + ALIGNING_PAUSE_S)
+            self._poll.wait_for_others(now_s)
             self.emitter.signal_neighbours()  # so that the executor looks at others, which may be blocked
         elif self._merger.waits_for_rows or self._pacer is None:
             self._poll.found_nothing(now_s)

@@ -128,6 +128,8 @@ class SourceTask(Task):
         """Inform the component that it is asked for no more, and place its last emits."""
 
 
+ALIGNING_PAUSE_S = 0.001
+"""Seconds between two looks at how far others are that a source waits for."""
 FIRST_PAUSE_S = 0.00002
 """The first pause of an idle source; twice as long each time, up to a bound.
 
@@ -164,3 +166,7 @@ class PollTimer:
     def ask_at(self, due_at_s: float) -> None:
         """Have the source asked at a monotonic time in seconds, when it is known to have something."""
         self.due_at_s = due_at_s
+
+    def wait_for_others(self, now_s: float) -> None:
+        """Note that the source waits for others: its task compares again, soon, how far they are."""
+        self.due_at_s = now_s + ALIGNING_PAUSE_S

@@ -21,8 +21,6 @@ from framework.runtime.tasks.spout_assigner import SpoutAssigner
 from framework.runtime.tasks.task import TaskState
 from viper.position import LEAST, Position
 
-ALIGNING_PAUSE_S = 0.001
-"""Seconds between two looks at how far others are that the task waits for."""
 LAST_EMITS = 1000
 """Tuples that one callback may still emit when the run is to stop."""
 LAST_EMITS_S = 1.0
@@ -390,7 +388,7 @@ class SpoutTask(SourceTask):
         if emitted:
             self._poll.found()
         elif self._aligned.is_asked:
-            self._poll.ask_at(time.monotonic() + ALIGNING_PAUSE_S)
+            self._poll.wait_for_others(time.monotonic())
             self.emitter.signal_neighbours()  # so that the executor looks at others, which may be blocked
         else:
             self._poll.found_nothing(time.monotonic())

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from framework.model.errors import ViperError
 from framework.runtime.coordination.commands import forget_killed
-from framework.runtime.registry import forget as forget_run
+from framework.runtime.coordination.registry import forget as forget_run
 from framework.runtime.workers.server import LAST_BREATH_S, noted_in
 
 

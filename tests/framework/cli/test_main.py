@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from framework.cli import main
 from framework.cli import opening as opening_module
 from framework.cli.exit_codes import ExitCode
-from framework.runtime.registry import registered
+from framework.runtime.coordination.registry import registered
 from framework.version import VERSION
 
 DOCS = Path(__file__).parents[3] / "docs" / "cli.md"

@@ -18,8 +18,8 @@ from framework.cli.live_table import LiveTable, live_lines
 from framework.cli.progress import StatusLine
 from framework.cli.top import _Once, watch
 from framework.model.errors import SuspendError
+from framework.runtime.coordination.registry import known_runs
 from framework.runtime.observation import TaskSnapshot, rates_between
-from framework.runtime.registry import known_runs
 from tests.framework.runtime.observation.test_observing import component, snapshot, tasks
 
 Process = Callable[..., "subprocess.Popen[str]"]
@@ -163,7 +163,7 @@ def run_of(process: Process, worker: str) -> subprocess.Popen[str]:
 
 def looked(running: subprocess.Popen[str]) -> bool:
     from framework.cli.top import looked_at
-    from framework.runtime.registry import control_of
+    from framework.runtime.coordination.registry import control_of
 
     try:
         return looked_at(control_of(str(running.pid))).components[1].processed > 0

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from framework.model.errors import ViperError
+from framework.runtime.coordination.registry import control_of, folder_of_runs, known_runs, registered
 from framework.runtime.durability.checkpoints.lock import locked
-from framework.runtime.registry import control_of, folder_of_runs, known_runs, registered
 
 
 @pytest.fixture(autouse=True)

@@ -240,6 +240,6 @@ def test_without_the_extra_it_says_what_to_install(process: Process, tmp_path: P
 
 
 def _known() -> set[str]:
-    from framework.runtime.registry import known_runs
+    from framework.runtime.coordination.registry import known_runs
 
     return {run.topology for run in known_runs()}

@@ -277,7 +277,7 @@ class TestBlocks:
         assert [len(recorder.take_results()) for _ in range(3)] == [0, 1, 0]
         with pytest.raises(IndexError, match="no tuple is left"):
             recorder.take_results()
-        assert (recorder.in_flight, recorder.oldest_position) == (1, Position(3, 0, 0))
+        assert (recorder.in_flight, recorder.oldest) == (1, (3, 0, 0))
 
 
 class TestRefusals:

@@ -14,7 +14,7 @@ from tests.viper.transactions.world import HOLDER, World
 from viper.arena import Arena
 from viper.errors import ArenaError, StateFullError
 from viper.hashing import stable_hash
-from viper.position import LEAST, Position
+from viper.position import LEAST
 from viper.transactions.group import Counts, Group, LogSpec, Outcome
 from viper.transactions.specs import ColumnSpec, TableSpec
 from viper.transactions.tables import Table
@@ -232,11 +232,6 @@ class TestGroups:
         assert group.evaluate(HOLDER, 0) == (Outcome.NOTHING, None)
         assert (group.is_due(0), group.is_due(None), group.evaluated()) == (False, False, LEAST)
         assert (group.counts(), group.holding(), group.bury(HOLDER)) == (Counts(0, 0, 0, 0, 0), 0, False)
-
-    def test_where_it_begins(self) -> None:
-        world = World(SPECS)
-        world.group.begin_at(Position(7, 1, 2))
-        assert world.group.evaluated() == Position(7, 1, 2)
 
     @pytest.mark.parametrize(
         ("arguments", "message"),
