@@ -126,6 +126,8 @@ class Rebalancer:
         profile = self._history.profile(deployment)
         found = fastest(self._movable, sets, lambda some: self._predicted(profile, some), self._factor)
         then = self._movable.deployment(found)
+        if then.key() == deployment.key():
+            return None
         asked = self._movable.shape, windows, self._machine, deployment, then
         by_model = gain(*asked, guess=profile)
         beyond = self._factor(then) / self._factor(deployment)
