@@ -21,6 +21,8 @@ from tests.house.slivers import KNOWN, LINES, PACKAGES, REASON, slivers
 from tests.house.way import way
 from tests.house.words import (
     CEILINGS,
+    LONG_SENTENCE,
+    LONG_SENTENCE_OF_DOCS,
     Text,
     above_ceilings,
     docstrings_of,
@@ -355,9 +357,14 @@ def test_planted_words_are_counted() -> None:
         "Those remain.",
         "Whether it ends.",
     ]
-    assert [sentence.text for sentence in long_sentences(texts)] == [f"{long}."]
+    assert [sentence.text for sentence in long_sentences(texts, LONG_SENTENCE)] == [f"{long}."]
     table = Text("table.py", 1, "\n".join(f"row {number}   with some text of its own" for number in range(9)))
-    assert long_sentences([table]) == []
+    assert long_sentences([table], LONG_SENTENCE) == []
+    row = f"| A cell. {' cell' * LONG_SENTENCE} |"
+    page = Text(
+        "page.md", 1, f"{'word ' * LONG_SENTENCE_OF_DOCS}\n\n{'term ' * LONG_SENTENCE_OF_DOCS}more\n{row}\n"
+    )
+    assert [found.line for found in long_sentences([page], LONG_SENTENCE_OF_DOCS)] == [3]
     assert [
         word.line for word in not_english([Text("planted.c", 7, "index\nthe so-" + "manieth row\n")])
     ] == [8]
