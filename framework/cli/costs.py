@@ -143,7 +143,7 @@ def _problem(plan: Plan, costs: Costs, workers: int | str | None) -> Problem:
     shape, profile = shape_of(plan, places), load(costs.profile).profile
     if missing := list(_missing(shape, profile)):
         place = Place(str(costs.profile))
-        told = f"which {plan.topology.name} has: make the profile anew with viper profile"
+        told = f"which {plan.topology.name} has: make the profile again with viper profile"
         raise ProfileError([Mistake(place, f"found nothing of {what}, {told}") for what in missing])
     return Problem(shape, profile, machine_of(places, cores), fixed_tasks(plan))
 

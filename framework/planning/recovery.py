@@ -104,7 +104,7 @@ def offset_problems(conf: Mapping[str, Any], traits: Traits) -> Iterator[str]:
         traits: the spout's.
     """
     if not traits.partitioned and conf["viper.on.error"] == "restart":
-        yield "a new one would begin anew after an exception: set viper.on.error to stop or skip"
+        yield "a new one would begin again after an exception: set viper.on.error to stop or skip"
 
 
 def _unfit_bolt(

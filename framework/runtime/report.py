@@ -221,7 +221,7 @@ class RunReport:
         if self.twice:
             anew = {id: counters.anew for id, counters in self.components.items() if counters.anew}
             began = ", ".join(f"{id} after {count:,}" for id, count in anew.items())
-            yield f"TUPLES MAY HAVE COME TWICE to {', '.join(self.twice)}: began anew: {began} tuples"
+            yield f"TUPLES MAY HAVE COME TWICE to {', '.join(self.twice)}: began again: {began} tuples"
         if self.reason is StopReason.FAILED:
             yield "what was in flight when it failed is lost"
         elif not self.drained:

@@ -234,7 +234,7 @@ class Run:
         """The report of a run that has nothing to do, as an earlier one has done it."""
         log.info(
             "nothing to do: the last run in %s came to the end of its input at %s; without --resume, or in "
-            "another folder, a run begins anew",
+            "another folder, a run begins again",
             *(self._folder, ended.ended_at),
         )
         self.report = run_report(self._plan, (), (), StopReason.ENDED_BEFORE, 0.0)

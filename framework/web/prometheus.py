@@ -34,7 +34,7 @@ _TOTALS: tuple[tuple[str, str, Callable[[ComponentSnapshot], float]], ...] = (
     ("lost_tuples", "Untracked tuples lost because of an exception.", lambda each: each.lost),
     ("late_tuples", "Tuples later than their slack allows.", lambda each: each.late),
     ("errors", "Exceptions that did not end the run.", lambda each: each.errors),
-    ("restarts", "Tasks made anew.", lambda each: each.restarts),
+    ("restarts", "Tasks made again.", lambda each: each.restarts),
     ("blocked_seconds", "Time in which tasks found no room for output.", lambda each: each.blocked_s),
 )
 _GAUGES: tuple[tuple[str, str, Callable[[ComponentSnapshot], float]], ...] = (

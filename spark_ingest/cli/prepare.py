@@ -22,7 +22,7 @@ from spark_ingest.cli.progress import shown_progress
 from spark_ingest.cli.sessions import spark_commands
 from spark_ingest.datasets.formats import STORED_AS
 
-_UNCHANGED = "as it was prepared before, as nothing has changed; --force prepares it anew"
+_UNCHANGED = "as it was prepared before, as nothing has changed; --force prepares it again"
 
 
 @click.command()
@@ -42,7 +42,7 @@ _UNCHANGED = "as it was prepared before, as nothing has changed; --force prepare
     show_default=True,
     help="Format of its files; Arrow files are larger, and read without decoding.",
 )
-@click.option("--force", is_flag=True, help="Prepare it anew even if nothing has changed.")
+@click.option("--force", is_flag=True, help="Prepare it again even if nothing has changed.")
 @click.option("-q", "--quiet", is_flag=True, help="Neither progress nor summary.")
 @click.option("--json", "as_json", is_flag=True, help="Print the manifest, which is JSON.")
 @click.pass_context

@@ -86,5 +86,5 @@ def _mark(found: os.stat_result) -> Mark:
 def _replaced(path: Path) -> DatasetError:
     return DatasetError(
         f"{path} is not the one that was opened: the dataset was replaced or changed during the run; "
-        "start the run anew"
+        "start the run again"
     )

@@ -116,7 +116,7 @@ class StageFeed:
         if expected != self._dataset.fingerprint:
             raise DatasetError(
                 f"{self._dataset.path} has fingerprint {self._dataset.fingerprint}, but the run began with "
-                f"{expected}: the dataset was replaced during the run; start the run anew"
+                f"{expected}: the dataset was replaced during the run; start the run again"
             )
 
     def close(self) -> None:

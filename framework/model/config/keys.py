@@ -107,7 +107,7 @@ _ALL = (
     Key("viper.ack.after", optional(choice("commit", "checkpoint")), "What an ack waits for.", True),
     Key("viper.answers", choice("relaxed", "strict"), "Whether a second ack or fail of a tuple is an error."),
     Key("viper.on.error", optional(choice("stop", "restart", "skip")), "What an exception leads to.", True),
-    Key("viper.restart.tries", optional(integer(0)), "How often a component may be made anew.", True),
+    Key("viper.restart.tries", optional(integer(0)), "How often a component may be made again.", True),
     Key("viper.restart.window.secs", duration(zero=False), "Seconds within which that counts.", True),
     Key("viper.window.session.gap.ms", optional(duration(zero=False)), "The gap between sessions.", True),
     Key("viper.window.offset.ms", span(), "How much later windows by time start and end.", True),

@@ -206,7 +206,7 @@ class FileSink(TransactionalSink):
 
     @property
     def _instead(self) -> str:
-        return f"to begin anew, remove {self._journal} and what it tells of, {self._target}"
+        return f"to begin again, remove {self._journal} and what it tells of, {self._target}"
 
     def _journaled(self) -> tuple[list[tuple[int, int]], int]:
         try:

@@ -210,7 +210,7 @@ class SqlAlchemySink(TableSink):
 
     def _relax(self, names: Sequence[str]) -> str:
         if self._connected.dialect.name == "sqlite":
-            return ", or make the table anew with a DEFAULT for it, as SQLite cannot change that of a column"
+            return ", or make the table again with a DEFAULT for it, as SQLite cannot change that of a column"
         if any(self._target.c[name].primary_key for name in names):
             return ""
         altered = (f"ALTER COLUMN {self.quoted(name)} DROP NOT NULL" for name in names)

@@ -208,7 +208,7 @@ class SqliteSink(TableSink):
         return _quoted(name)
 
     def _relax(self, names: Sequence[str]) -> str:
-        return ", or make the table anew with a DEFAULT for it, as SQLite cannot change that of a column"
+        return ", or make the table again with a DEFAULT for it, as SQLite cannot change that of a column"
 
     def _check_key(self, database: sqlite3.Connection) -> None:
         """See that the key is one in the table, as SQLite cannot replace a row otherwise."""

@@ -189,7 +189,7 @@ class Stage:
         except FileNotFoundError:
             return 0
         except SealError as error:
-            raise SinkError(f"{path} {error}: begin anew with another target") from None
+            raise SinkError(f"{path} {error}: begin again with another target") from None
 
     def remove(self, number: int) -> None:
         """Forget a cut, once it has been applied."""
@@ -240,7 +240,7 @@ class Stage:
         if length > self.length:
             raise SinkError(
                 f"{self._open_path} has {self.length:,} bytes, and {length:,} were staged: somebody has cut "
-                "it off; begin anew"
+                "it off; begin again"
             )
         with _explained(self.folder):
             os.ftruncate(self._file, length)

@@ -465,7 +465,7 @@ class TransactionalSink(Sink):
         if not any(path.name.endswith(".eager") for path in files_in(folder)):
             what = "a run that goes on there from their checkpoint applies them"
         elif label.layout.get("grow") is False:
-            what = "a run of this name that writes there begins the file anew, without them"
+            what = "a run of this name that writes there begins the file again, without them"
         else:
             what = "a run of this name that writes there applies them"
         self.logger.warning(
@@ -616,7 +616,7 @@ class TransactionalSink(Sink):
             which = _WITHOUT_CHECKPOINTS if run in ("", self._run, _WITHOUT_CHECKPOINTS) else "another run"
             raise SinkError(
                 f"{part}: {which} has written to {self.target} since checkpoint {last_id}, where this one "
-                "goes on: let the sink write elsewhere and begin anew, or restore a copy of the target as it "
+                "goes on: let the sink write elsewhere and begin again, or restore a copy of the target as it "
                 f"was then, and remove {stage.folder}"
             )
 
@@ -650,7 +650,7 @@ class TransactionalSink(Sink):
         raise SinkError(
             f"{part}: the run goes on from checkpoint {last_id}, but {found} is applied there, and the rows "
             f"in between are not staged in {stage.folder}: is this the same target and folder as before, and "
-            "has no other run gone on from there, or begun anew, since?"
+            "has no other run gone on from there, or begun again, since?"
         )
 
     def _take_over(self, name: tuple[str, str], index: int, last_id: int) -> None:
@@ -780,6 +780,6 @@ def refuse_more(part: str, number: int | None, come: int) -> None:
     if expected is not None and come > expected:
         raise SinkError(
             f"{part}: an earlier run came to its end here, with {expected:,} rows behind checkpoint "
-            f"{checkpoint_of(number or 0)}, and more have come: begin anew with another target. A run that "
+            f"{checkpoint_of(number or 0)}, and more have come: begin again with another target. A run that "
             "is to be gone on with is suspended (viper stop --checkpoint), and not ended"
         )

@@ -213,7 +213,7 @@ def _begins(*prefixes: bytes) -> re.Pattern[bytes]:
 
 _RENAMED: Final = "rename it, as files are unpacked while they are read whose names end in {0}"
 _CONVERTED: Final = "convert it to Parquet, and read that by ParquetSource"
-_UNPACKED: Final = "unpack it first ({0}), or pack it anew as .gz, .bz2 or .xz"
+_UNPACKED: Final = "unpack it first ({0}), or pack it again as .gz, .bz2 or .xz"
 
 SIGNATURES: Final = (
     Signature("gzip", _begins(b"\x1f\x8b"), _RENAMED.format(".gz"), ".gz"),

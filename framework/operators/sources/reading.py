@@ -121,7 +121,7 @@ def _of_wide_characters(file: SourceFile, encoding: str, error: UnicodeDecodeErr
     if signature_of(head) is not None and no_text(head, encoding) is None:
         if error.reason in _CUT_OFF:
             cut_off = f"the file is {encoding} and ends within a character: it is cut off"
-            return f"{file.path}: {cut_off}; fetch it anew"
+            return f"{file.path}: {cut_off}; fetch it again"
         return f"{wrong}, and the file begins as such: mend or remove it"
     if b"\0" not in head and _is_utf_8(head):
         return f"{wrong}: name the file's encoding (encoding='utf-8')"

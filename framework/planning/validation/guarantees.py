@@ -21,10 +21,10 @@ _ONCE = (
 _PARTITIONED = f"brings partitions: {_ONCE}; with neither, what a worker process has in hand is lost with it"
 _SEEKABLE = (
     f"says where it is (offset, seek): {_ONCE}, with as many tasks of the spout; with neither, it begins "
-    "anew when its worker process dies, and what another one has in hand is lost with that"
+    "again when its worker process dies, and what another one has in hand is lost with that"
 )
 _NEITHER = (
-    "does not say where it is: it is refused with viper.recovery exact and with checkpoints; it begins anew "
+    "does not say where it is: it is refused with viper.recovery exact and with checkpoints; it begins again "
     "when its worker process dies, and what another one has in hand is lost with that, but for tuples with "
     "an id, which fail; derive it from SeekableSpout, and define offset and seek"
 )

@@ -175,7 +175,7 @@ class Reconfiguring:
                     0, wait, Purpose.RECONFIGURATION, lambda: self._refuse_at_end(tasks), MARGIN
                 )
             except CutInterruptedError:  # once more, where others have taken the place of the dead
-                log.debug("a reconfiguration is begun anew, as a worker process has died")
+                log.debug("a reconfiguration is begun again, as a worker process has died")
 
     def _refuse_at_end(self, tasks: Mapping[str, TaskSet]) -> None:
         """Raise NotChangedError if rows may have been divided as before that lie behind any cut.

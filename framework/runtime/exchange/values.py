@@ -60,7 +60,7 @@ def _advice(error: Exception) -> str:
         return "emit values that pickle can carry"
     return (
         f"the class {found['cls']} was redefined or deleted after the value was made, so its module has it "
-        "no more: make the value anew"
+        "no more: make the value again"
     )
 
 

@@ -236,7 +236,7 @@ class Executor:
         if task.emitter.blocked:
             return "waits for room for its output: those behind it are slower"
         if task.slot.restart_at_s is not None:
-            return "waits until its component is made anew, as it has raised"
+            return "waits until its component is made again, as it has raised"
         if task.is_source and not self._active:
             return "waits until the spouts are activated"
         if current is not None and current is not task:
@@ -344,7 +344,7 @@ class Executor:
         return "; ".join(
             f"{task.name} has not returned from a callback"
             if self._is_in_callback(task)
-            else f"{task.name} has raised, and is made anew only after its pause"
+            else f"{task.name} has raised, and is made again only after its pause"
             if task.slot.is_gone
             else f"{task.name} has not answered all tuples"
             if task.awaits_answers

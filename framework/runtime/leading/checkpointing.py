@@ -121,7 +121,7 @@ class Checkpointing:
             log.warning("%s", warning)
         if self._leaves:
             log.warning(
-                "%s has checkpoints up to %d of an earlier run; this one begins anew (--from %s)",
+                "%s has checkpoints up to %d of an earlier run; this one begins again (--from %s)",
                 *(self._folder.path, self._leaves, self._folder.path),
             )
         try:
@@ -173,7 +173,7 @@ class Checkpointing:
                 try:
                     return self._taken()
                 except CutInterruptedError:  # once more, where others have taken the place of the dead
-                    log.debug("checkpoint %d is begun anew, as a worker process has died", self._number)
+                    log.debug("checkpoint %d is begun again, as a worker process has died", self._number)
                 finally:
                     self._leader.give_up()
 
@@ -379,7 +379,7 @@ class Checkpointing:
         again = sum(incident.again for incident in incidents)
         if again:
             raise SuspendError(
-                f"{self._where} is not written: {again:,} tuples may have come twice, as spouts began anew "
+                f"{self._where} is not written: {again:,} tuples may have come twice, as spouts began again "
                 "when a process died (viper.recovery: exact has them go on); go on from the one before"
             )
         lost = sum(incident.lost for incident in incidents) + saved.lost

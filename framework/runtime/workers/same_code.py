@@ -87,10 +87,10 @@ def _between(id: str, meant: Code, found: Code) -> Iterator[str]:
             )
 
 
-_IS_ANOTHER = "is another one in worker processes, which import it anew"
+_IS_ANOTHER = "is another one in worker processes, which import it again"
 _WHAT_TO_DO = (
     "define it the same under every condition; if the file has changed since, import it again "
-    "(importlib.reload) and make the topology anew"
+    "(importlib.reload) and make the topology again"
 )
 _OR_INLINE = "or run it with --worker inline (viper.worker)"
 

@@ -107,7 +107,7 @@ class Seen:
     [
         ({"is_finished": True}, None, "has ended"),
         ({"blocked": True}, None, "waits for room for its output"),
-        ({"restart_at_s": 1.0}, None, "made anew, as it has raised"),
+        ({"restart_at_s": 1.0}, None, "made again, as it has raised"),
         ({}, Seen(), "waits for its turn, or for input: its thread is in other:2"),
         ({}, None, "waits for input"),
         ({"is_source": True}, None, "has nothing to bring now"),

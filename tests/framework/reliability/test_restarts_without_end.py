@@ -109,7 +109,7 @@ def test_a_drain_ends_with_what_is_left_where_pauses_are_longer(
     counted = report.components["b1"]
     assert (report.reason, report.emitted, report.drained) == ("max-tuples", COUNT, False)
     assert 8 < counted.restarts < 15  # 10 ms, 20 ms ... 5.12 s are 10 s
-    said = "not drained within 10 s: b1:1 has raised, and is made anew only after its pause"
+    said = "not drained within 10 s: b1:1 has raised, and is made again only after its pause"
     assert said in [r.getMessage() for r in caplog.records]
 
 
@@ -133,7 +133,7 @@ def test_a_tuple_that_fails_again_and_again_is_no_hot_loop_in_a_drain(
     report = run_built(chained(poison(), raising(streamparse.Bolt)), {"duration_s": 3, "stop": clock})
     assert (report.reason, report.drained) == ("duration", False)
     assert report.components["b1"].restarts < 15
-    assert any("b1:1 has raised, and is made anew" in r.getMessage() for r in caplog.records)
+    assert any("b1:1 has raised, and is made again" in r.getMessage() for r in caplog.records)
     assert report.components["source"].unanswered == 1
 
 

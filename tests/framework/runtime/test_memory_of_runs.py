@@ -258,7 +258,7 @@ WAYS: dict[str, Way] = {
     "raised in close": failed(RaisesAtLast),
     "raised in a generator": failed(spout=Breaks),
     "skipped": went_on("skip"),
-    "made anew": went_on("restart"),
+    "made again": went_on("restart"),
     "refused": refused,
     "never begun": never_begun,
     "drained": drained,

@@ -37,7 +37,7 @@ def test_it_is_said(value: object, name: str, wrapped: bool) -> None:
         snapshot([value] if wrapped else value)
     assert str(error.value).endswith(
         f"; the class {__name__}.{name} was redefined or deleted after the value was made, so its module has "
-        "it no more: make the value anew"
+        "it no more: make the value again"
     )
 
 

@@ -162,7 +162,7 @@ def _untold(manifest: Manifest) -> Iterator[Difference]:
         if state.kind not in WITHOUT_FINGERPRINTS:
             yield Difference(
                 f"{state.component}.{state.state} is a {state.kind}, and version 2 of the format does not "
-                "say what it means; go on with the version of ViperStorm that has written it, or start anew",
+                "say what it means; go on with the version of ViperStorm that has written it, or start again",
                 True,
             )
     for table in manifest.tables:
@@ -240,7 +240,7 @@ def _other_spout(plan: Plan, name: str, before: Sequence[Saved]) -> Iterator[str
     elif traits.seekable and tasks != len(before):
         yield (
             f"each task of spout {name!r} has an offset of its own: found {tasks} tasks, expected "
-            f"{len(before)}; partitions of a PartitionedSpout can be divided anew"
+            f"{len(before)}; partitions of a PartitionedSpout can be divided again"
         )
 
 

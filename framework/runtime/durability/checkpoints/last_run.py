@@ -142,7 +142,7 @@ def check_goes_on(start: Path) -> None:
 
 def _against_going_on(folder: Path, last: LastRun) -> str:
     """The reason why no run resumes from the checkpoints of a run, and what to do."""
-    anew = "begin anew in another folder (--checkpoints), or in this one without --resume and --from"
+    anew = "begin again in another folder (--checkpoints), or in this one without --resume and --from"
     if last.ended == _INCOMPLETE:
         return (
             f"the last run in {folder} came to its end at {last.ended_at} without tuples that it had lost "
@@ -171,7 +171,7 @@ def left_there(folder: Path) -> str:
         return f"the last one there {how}: {again} goes on from checkpoint {ids[-1]}"
     if last is not None:
         how = "failed or was killed before its first checkpoint"
-        return f"the last one there, of {last.topology}, {how}: {again} begins it anew"
+        return f"the last one there, of {last.topology}, {how}: {again} begins it again"
     return "no run has left anything there"
 
 
@@ -218,7 +218,7 @@ def _read(folder: Path) -> LastRun | None:
     except (OSError, ValueError, TypeError) as error:
         raise CheckpointError(
             f"{path} does not say how the last run went: {error}; say yourself where to go on (--from), or "
-            "begin anew without --resume"
+            "begin again without --resume"
         ) from error
 
 

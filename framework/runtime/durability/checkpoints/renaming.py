@@ -143,7 +143,7 @@ def _of_component(old: str, new: str, renaming: _Renaming, plan: Plan) -> Iterat
             "was another component's; give it an id that was not there"
         )
     if old in ids and old not in map(renaming.id, renaming.ids):
-        yield f"{old}={new}: the topology still has {old!r}, which would begin anew; give that another id"
+        yield f"{old}={new}: the topology still has {old!r}, which would begin again; give that another id"
 
 
 def _of_state(old: State, new: State, renaming: _Renaming, plan: Plan) -> Iterator[str]:
@@ -160,7 +160,7 @@ def _of_state(old: State, new: State, renaming: _Renaming, plan: Plan) -> Iterat
         if new[1] not in declared:
             yield f"{entry}: {unknown('state', new[1], declared)}, as {component!r} declares them"
         if old[1] in declared and (component, old[1]) not in map(renaming.state, renaming.states):
-            still = f"{component!r} still declares {old[1]!r}, which would begin anew"
+            still = f"{component!r} still declares {old[1]!r}, which would begin again"
             yield f"{entry}: {still}; give that another name"
 
 

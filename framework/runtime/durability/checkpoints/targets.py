@@ -55,11 +55,11 @@ def _misfits(
         return  # it says so itself when the run begins
     sink.become_task(0, len(saved))
     if sink.target != before["target"]:
-        found = f"found {sink.target}; let it write there, or begin anew"
+        found = f"found {sink.target}; let it write there, or begin again"
         yield f"sink {id!r} wrote to {before['target']}: {found}"
     elif not sink.takes_up(before["layout"]):
         was, now = _shown(before["layout"], sink.layout), _shown(sink.layout, before["layout"])
-        found = f"found {now}; let it write as before, or begin anew"
+        found = f"found {now}; let it write as before, or begin again"
         yield f"sink {id!r} wrote to {sink.target} with {was}: {found}"
 
 

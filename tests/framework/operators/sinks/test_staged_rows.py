@@ -149,7 +149,7 @@ class TestTargets:
             run(replace(plan, topology=replace(plan.topology, name=name)), settings)
             found = [one.getMessage() for one in caplog.records if str(folder) in one.getMessage()]
             assert len(found) == is_told
-            then = "begins the file anew, without them" if kind == "file" else "applies them"
+            then = "begins the file again, without them" if kind == "file" else "applies them"
             for text in found:
                 assert f"staged for {target}, and this one writes to {sink('p').target}: " in text
                 assert f"that writes there {then}; viper staged show {folder}" in text
@@ -490,7 +490,7 @@ class TestDamage:
             journal.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
             again = JsonLinesSink(str(tmp_path / "out.jsonl"), grow=grow)
             with pytest.raises(
-                SinkError, match=r"out.jsonl.applied (is|has).*to begin anew, remove .*applied"
+                SinkError, match=r"out.jsonl.applied (is|has).*to begin again, remove .*applied"
             ):
                 begun(again)
             again._open_stage.close()

@@ -137,7 +137,7 @@ def test_more_columns_that_need_a_value_are_refused_before_the_run(tmp_path: Pat
     execute(tmp_path, "CREATE TABLE t (word TEXT, n INTEGER, more TEXT NOT NULL)")
     assert refusal(make(tmp_path)).endswith(
         "table 't' wants a value of its column 'more' (NOT NULL, without a DEFAULT), and the sink writes "
-        "'word', 'n' alone: emit a field of that name, or make the table anew with a DEFAULT for it, as "
+        "'word', 'n' alone: emit a field of that name, or make the table again with a DEFAULT for it, as "
         "SQLite cannot change that of a column"
     )
 

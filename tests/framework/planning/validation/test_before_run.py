@@ -131,7 +131,7 @@ CASES: dict[str, Case] = {
         TIMED, IN_ORDER, options={"viper.time": "logical"}, says="by event time", subscribed="belated"
     ),
     "a seekable spout": Case(Seekable, {**IN_ORDER, AT: "at"}, checkpoints=True, options=EXACT),
-    "a seekable spout that is made anew": Case(
+    "a seekable spout that is made again": Case(
         Seekable,
         {**IN_ORDER, AT: "at", "viper.on.error": "restart"},
         checkpoints=True,

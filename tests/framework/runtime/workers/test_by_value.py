@@ -429,8 +429,8 @@ def test_a_script_whose_class_is_another_one_in_a_worker_is_refused(tmp_path: Pa
     assert ran.returncode == 1
     assert ran.stderr.splitlines()[-1] == (
         "framework.model.errors.LoadError: 'middle': __main__.Says is another one in worker processes, which "
-        "import it anew: define it the same under every condition; if the file has changed since, import it "
-        "again (importlib.reload) and make the topology anew, or run it with --worker inline (viper.worker)"
+        "import it again: define it the same under every condition; if the file has changed since, import it "
+        "again (importlib.reload) and make the topology again, or run it with --worker inline (viper.worker)"
     )
 
 
@@ -537,7 +537,7 @@ def test_a_function_by_its_path_whose_module_was_edited_is_refused(tmp_path: Pat
     (tmp_path / "numbers_of.py").write_text(SESSION)
     code = "from numbers_of import *\n" + textwrap.dedent(code)
     ran = python("-c", code, PYTHONPATH=f"{REPOSITORY}:{tmp_path}")
-    assert "LoadError: 'add': adds.add is another one in worker processes, which import it anew" in ran.stderr
+    assert "LoadError: 'add': adds.add is another one in worker processes, which import it again" in ran.stderr
 
 
 @pytest.mark.slow

@@ -315,6 +315,6 @@ def test_a_source_that_begins_anew_does_so_where_the_run_has_begun(tmp_path: Pat
 
 
 def test_no_checkpoint_has_what_came_twice(tmp_path: Path) -> None:
-    with pytest.raises(SuspendError, match=r"[1-9]\d? tuples may have come twice, as spouts began anew"):
+    with pytest.raises(SuspendError, match=r"[1-9]\d? tuples may have come twice, as spouts began again"):
         summed(tmp_path, "best", os.getpid(), {"checkpoints": tmp_path / "kept"}, stumbles=50)
     assert not list((tmp_path / "kept").glob("checkpoint-*"))

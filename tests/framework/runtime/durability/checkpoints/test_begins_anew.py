@@ -14,7 +14,7 @@ from tests.framework.runtime.pieces import run_built
 
 def told(caplog: pytest.LogCaptureFixture) -> list[str]:
     warnings = [record for record in caplog.records if record.levelno >= logging.WARNING]
-    return [record.getMessage() for record in warnings if "begins anew" in record.getMessage()]
+    return [record.getMessage() for record in warnings if "begins again" in record.getMessage()]
 
 
 def test_it_names_the_last_checkpoint_and_the_way_to_go_on(
@@ -25,7 +25,7 @@ def test_it_names_the_last_checkpoint_and_the_way_to_go_on(
     folder = tmp_path / "checkpoints"
     run_built(built(Partitions(4, COUNT, 1), tmp_path / "anew"), {"checkpoints": folder})
     (message,) = told(caplog)
-    assert message.startswith(f"{folder} has checkpoints up to 1 of an earlier run; this one begins anew")
+    assert message.startswith(f"{folder} has checkpoints up to 1 of an earlier run; this one begins again")
     assert message.endswith(f"(--from {folder})")
 
 

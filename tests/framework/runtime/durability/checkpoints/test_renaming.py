@@ -230,7 +230,7 @@ class TestRefusals:
             (Old, ("one", "two"), {"one.sen": "one.last"}, r"unknown name 'one.sen': .*'one.seen'"),
             (Old, ("tally", "two"), {"one": "taly"}, r"one=taly: unknown component 'taly'.*mean 'tally'"),
             (Old, ("two",), {"one": "two"}, r"two components would be 'two': give each another id"),
-            (Old, ("one", "two"), {"one": "two"}, "the topology still has 'one', which would begin anew"),
+            (Old, ("one", "two"), {"one": "two"}, "the topology still has 'one', which would begin again"),
             (New, ("one", "two"), {"one.seen": "one.totl"}, r"unknown state 'totl': .*mean 'total'"),
             (New, ("one", "two"), {"one.seen": "two.total"}, r"stays with its component: .*'one.total'"),
             (Both, ("one", "two"), {"one.seen": "one.total"}, "'one' still declares 'seen', which"),

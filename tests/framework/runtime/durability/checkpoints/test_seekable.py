@@ -362,7 +362,7 @@ class TestRefusals:
 
     def test_a_new_one_after_an_exception(self, tmp_path: Path) -> None:
         told = refused(built(Timed), tmp_path, viper__on__error="restart")
-        assert "spout 'one': a new one would begin anew after an exception: set viper.on.error" in told
+        assert "spout 'one': a new one would begin again after an exception: set viper.on.error" in told
 
     def test_another_number_of_tasks(self, tmp_path: Path) -> None:
         run_suspended(built(Counting, os.getpid()), tmp_path)

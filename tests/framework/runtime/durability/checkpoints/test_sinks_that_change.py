@@ -213,7 +213,7 @@ def test_a_run_that_began_anew_in_between_is_told(between: str, kind: str, tmp_p
         run_built(other)
     files = written(tmp_path)
     which = "another run" if between != "without checkpoints" else "a run without checkpoints"
-    told = f"{which} has written to .* since checkpoint 1, .* begin anew, or restore a copy"
+    told = f"{which} has written to .* since checkpoint 1, .* begin again, or restore a copy"
     if (between, kind) == ("without checkpoints", "file"):  # whose journal went with the end of that run
         told = "but nothing is applied there"
     with pytest.raises(ComponentError, match=told):
