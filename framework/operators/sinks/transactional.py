@@ -616,8 +616,8 @@ class TransactionalSink(Sink):
             which = _WITHOUT_CHECKPOINTS if run in ("", self._run, _WITHOUT_CHECKPOINTS) else "another run"
             raise SinkError(
                 f"{part}: {which} has written to {self.target} since checkpoint {last_id}, where this one "
-                "goes on: let the sink write elsewhere and begin again, or restore a copy of the target as it "
-                f"was then, and remove {stage.folder}"
+                "goes on: let the sink write elsewhere and begin again, or restore a copy of the target as "
+                f"it was then, and remove {stage.folder}"
             )
 
     def _resumed(self, part: str, stage: Stage, last_id: int) -> int:

@@ -46,7 +46,8 @@ class Incident:
         told = [f"worker {self.worker} ({', '.join(self.tasks)}) {self.how} after {self.at_s:.1f} s"]
         told += [f"{self.lost:,} untracked tuples are lost"] if self.lost else []
         told += [f"{_slices(self.slices, self.repeated)} repeated"] if self.slices else []
-        told += [f"spouts begin again after {self.again:,} tuples, which may come twice"] if self.again else []
+        if self.again:
+            told.append(f"spouts begin again after {self.again:,} tuples, which may come twice")
         told += [f"the state of {', '.join(self.state_lost)} is gone"] if self.state_lost else []
         return "; ".join([*told, *filter(None, (self.doing, self.hint))])
 

@@ -537,7 +537,9 @@ def test_a_function_by_its_path_whose_module_was_edited_is_refused(tmp_path: Pat
     (tmp_path / "numbers_of.py").write_text(SESSION)
     code = "from numbers_of import *\n" + textwrap.dedent(code)
     ran = python("-c", code, PYTHONPATH=f"{REPOSITORY}:{tmp_path}")
-    assert "LoadError: 'add': adds.add is another one in worker processes, which import it again" in ran.stderr
+    assert (
+        "LoadError: 'add': adds.add is another one in worker processes, which import it again" in ran.stderr
+    )
 
 
 @pytest.mark.slow
