@@ -76,12 +76,14 @@ def tracked_files(*patterns: str) -> list[str]:
 
 def docstrings_of(path: str, source: str) -> Iterator[Text]:
     """Yield the docstrings of a module, its classes, functions and documented values."""
-    tree = ast.parse(source, path)
-    for node in ast.walk(tree):
-        for field in ("body", "orelse", "finalbody"):
+    nodes: list[ast.AST] = [ast.parse(source, path)]
+    # Only these fields hold statements. To walk through all expressions takes several times as long.
+    for node in nodes:
+        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
             body = getattr(node, field, None)
             if not isinstance(body, list):
                 continue
+            nodes += body
             for statement in body:
                 match statement:
                     case ast.Expr(value=ast.Constant(value=str(content))):
