@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Generator, Iterator
 from multiprocessing.util import Finalize
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import settings
@@ -109,6 +110,25 @@ def _workers_that_know_pytest() -> Iterator[None]:
     preloaded = starting.preloaded
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(starting, "preloaded", lambda: [*preloaded(), "pytest"])
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _tests_that_stay_frozen() -> Iterator[None]:
+    """Keep runs in this process from thawing the collected tests at their end.
+
+    A full collection, of which tests of memory make two each, takes half a second with these.
+    """
+    from framework.runtime.workers import worker
+
+    calm = SimpleNamespace(
+        get_threshold=gc.get_threshold,
+        set_threshold=gc.set_threshold,
+        freeze=lambda: None,
+        unfreeze=lambda: None,
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(worker, "gc", calm)
         yield
 
 
