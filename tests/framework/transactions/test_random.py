@@ -111,9 +111,13 @@ class TurnedTies(Serial):
         return sorted(super().transactions(), key=lambda one: (one[0], -one[1]))
 
 
-@pytest.mark.slow(daily=True)
 @pytest.mark.parametrize(
-    "wrong", [lambda shape: Serial(shape, AbortsLeaveTraces), TurnedTies], ids=["aborts", "ties"]
+    "wrong",
+    [
+        lambda shape: Serial(shape, AbortsLeaveTraces),
+        pytest.param(TurnedTies, marks=pytest.mark.slow(daily=True)),
+    ],
+    ids=["aborts", "ties"],
 )
 def test_a_wrong_reference_is_caught(wrong: Callable[[Shape], Serial]) -> None:
     with pytest.raises(AssertionError):
