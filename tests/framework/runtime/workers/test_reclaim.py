@@ -9,7 +9,7 @@ from framework.model.config import Settings
 from framework.operators.sinks import CollectingSink
 from framework.planning import Plan
 from framework.runtime.execution.assembly.network import Network
-from framework.runtime.workers.reclaim import reclaim
+from framework.runtime.workers.restarts import reclaim
 from tests.framework.runtime.pieces import plan_of
 from tests.framework.runtime.workers.components import Endless, Forward
 from tests.framework.runtime.workers.running import Workers
