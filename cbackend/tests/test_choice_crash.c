@@ -5,12 +5,9 @@
  *     test_choice_crash [seed]       other transactions, evaluators and deaths
  */
 #include <sched.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "dying.h"
 #include "tx_check.h"
-#include "viper/segment.h"
 #include "viper/txchoice.h"
 
 enum { PROCESSES = 2, LOGS = 4, LOG_BYTES = 1 << 18, PLANNED = 400, THREADS = 2, MOST_TRIES = 60 };
@@ -33,16 +30,6 @@ static model on;
 static world w;
 static uint64_t regions[PROCESSES];
 static uint32_t evaluators[PROCESSES];
-static const char *fatal_point;
-static _Atomic uint64_t passes_left;
-
-static void die_there(const char *name)
-{
-    if (strcmp(name, fatal_point) == 0 && atomic_fetch_sub(&passes_left, 1) == 0) {
-        kill(getpid(), SIGKILL);
-        pause();
-    }
-}
 
 static uint64_t capacity(void)
 {
@@ -100,9 +87,7 @@ static pid_t begin(uint32_t process, uint64_t seed, const char *point, uint64_t 
     pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
-        fatal_point = point;
-        passes_left = passes;
-        at_point = die_there;
+        die_at(point, passes);
         live(process, seed);
         _exit(0);
     }
@@ -110,25 +95,13 @@ static pid_t begin(uint32_t process, uint64_t seed, const char *point, uint64_t 
 }
 
 /* Whether it was killed. */
-static bool await(pid_t child)
-{
-    int status;
-    CHECK(waitpid(child, &status, 0) == child);
-    CHECK(WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 0);
-    return WIFSIGNALED(status);
-}
-
 /* -- runs */
 
 static void begin_again(uint64_t *seed)
 {
     if (w.arena)
         vp_arena_free(w.arena, capacity());
-    int segment = vp_segment_anonymous(vp_arena_segment_size(capacity()));
-    CHECK(segment >= 0);
-    vp_arena *arena = vp_arena_format(segment, capacity());
-    CHECK(arena);
-    close(segment);
+    vp_arena *arena = shared_arena(capacity());
     w = make_world(arena, &on, LOGS, LOG_BYTES);
     for (uint32_t i = 0; i < PROCESSES; i++)
         regions[i] = region(arena, vp_txchoice_size(THREADS));
@@ -166,12 +139,12 @@ static bool run_and_kill(uint64_t *seed, uint32_t fatal, const char *point, uint
     pid_t children[PROCESSES];
     for (uint32_t i = 0; i < PROCESSES; i++)
         children[i] = begin(i, *seed + i, i == fatal ? point : "none", passes);
-    bool was_killed = await(children[fatal]);
+    bool was_killed = has_died(children[fatal]);
     if (was_killed) {
         vp_txgroup_bury(w.group, 1 + fatal);
-        CHECK(!await(begin(fatal, *seed, "none", 0)));
+        CHECK(!has_died(begin(fatal, *seed, "none", 0)));
     }
-    CHECK(!await(children[1 - fatal]));
+    CHECK(!has_died(children[1 - fatal]));
     check_all();
     return was_killed;
 }

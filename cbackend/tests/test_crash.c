@@ -5,15 +5,9 @@
  *     test_crash [seed]       another sequence of deaths
  */
 #include <errno.h>
-#include <signal.h>
-#include <string.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "check.h"
-#include "viper/arena.h"
-#include "viper/segment.h"
+#include "dying.h"
 
 enum { SOURCES = 2, READERS = 2, TASKS = SOURCES + READERS, JUMBOS = 150, SLOTS = 4, TUPLES = 16, BYTES = 512 };
 enum { MOST = 5, RANDOM_ROUNDS = 300, HANGS_AFTER_S = 10 };
@@ -43,19 +37,6 @@ typedef struct {
     _Atomic uint64_t seen[READERS][SOURCES];
 } record;
 static record *records;
-
-/* -- death */
-
-static const char *fatal_point; /* NULL: none */
-static uint32_t passes_left;
-
-static void die_there(const char *name)
-{
-    if (strcmp(name, fatal_point) == 0 && passes_left-- == 0) {
-        kill(getpid(), SIGKILL);
-        pause();
-    }
-}
 
 /* -- the tasks */
 
@@ -157,9 +138,7 @@ static pid_t start(uint32_t task, const char *point, uint32_t passes)
     if (child)
         return child;
     alarm(HANGS_AFTER_S);
-    fatal_point = point;
-    passes_left = passes;
-    at_point = point ? die_there : NULL;
+    die_at(point, passes);
     if (task < SOURCES)
         produce(task);
     else
@@ -317,8 +296,7 @@ static void test_names_of_segments(void)
     CHECK(vp_segment_remove(name) == -1 && errno == ENOENT);
     pid_t child = fork();
     if (child == 0) {
-        fatal_point = "segment: named";
-        at_point = die_there;
+        die_at("segment: named", 0);
         vp_segment_named(name, 4096);
         _exit(0);
     }

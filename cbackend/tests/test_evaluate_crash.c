@@ -4,12 +4,8 @@
  *
  *     test_evaluate_crash [seed]       other transactions, and another sequence of deaths
  */
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
+#include "dying.h"
 #include "tx_check.h"
-#include "viper/segment.h"
 #include "viper/txschemes.h"
 
 enum { LOGS = 3, LOG_BYTES = 1 << 14, PLANNED = 700, HOLDER = 7, RANDOM_DEATHS = 300 };
@@ -33,16 +29,6 @@ static world w;
 static uint64_t region_of_scheme;
 static uint32_t kind; /* of a scheme; 0: the serial evaluator */
 static vp_txscheme *scheme;
-static const char *fatal_point;
-static _Atomic uint64_t passes_left;
-
-static void die_there(const char *name)
-{
-    if (strcmp(name, fatal_point) == 0 && atomic_fetch_sub(&passes_left, 1) == 0) {
-        kill(getpid(), SIGKILL);
-        pause();
-    }
-}
 
 /* -- what is evaluated of a log */
 
@@ -131,16 +117,11 @@ static bool dies(void (*does)(uint64_t), uint64_t seed, const char *point, uint6
     pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
-        fatal_point = point;
-        passes_left = passes;
-        at_point = die_there;
+        die_at(point, passes);
         does(seed);
         _exit(0);
     }
-    int status;
-    CHECK(waitpid(child, &status, 0) == child);
-    CHECK(WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 0);
-    return WIFSIGNALED(status);
+    return has_died(child);
 }
 
 /* -- burials */
@@ -201,11 +182,7 @@ static void begin_again(uint64_t *seed)
     uint64_t capacity = world_size(LOG_BYTES) + vp_txscheme_size(THREADS);
     if (w.arena)
         vp_arena_free(w.arena, capacity);
-    int segment = vp_segment_anonymous(vp_arena_segment_size(capacity));
-    CHECK(segment >= 0);
-    vp_arena *arena = vp_arena_format(segment, capacity);
-    CHECK(arena);
-    close(segment);
+    vp_arena *arena = shared_arena(capacity);
     model on;
     w = make_world(arena, &on, LOGS, LOG_BYTES);
     region_of_scheme = region(arena, vp_txscheme_size(THREADS));

@@ -6,13 +6,10 @@
  */
 #include <errno.h>
 #include <sched.h>
-#include <signal.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "dying.h"
 #include "forest_check.h"
-#include "viper/segment.h"
 
 enum { BOLTS = 2, TASKS = 1 + BOLTS, ROOTS = 150, PENDING = 12, TREES = 200, LINKS = 400, CELLS = 1 << 14 };
 enum { HOPS = 3, MOST_HELD = 4, IN_HAND = 16, REASON = 7, RANDOM_ROUNDS = 200, HANGS_AFTER_S = 20 };
@@ -44,19 +41,6 @@ typedef struct {
 static woods w;
 static record *shared;
 static uint64_t bell;
-
-/* -- death */
-
-static const char *fatal_point; /* NULL: none */
-static uint32_t passes_left;
-
-static void die_there(const char *name)
-{
-    if (strcmp(name, fatal_point) == 0 && passes_left-- == 0) {
-        kill(getpid(), SIGKILL);
-        pause();
-    }
-}
 
 /* -- tuples */
 
@@ -190,9 +174,7 @@ static pid_t start(uint32_t task, uint64_t seed, const char *point, uint32_t pas
     if (child)
         return child;
     alarm(HANGS_AFTER_S);
-    fatal_point = point;
-    passes_left = passes;
-    at_point = point ? die_there : NULL;
+    die_at(point, passes);
     if (task)
         bolt_run(task, seed);
     else

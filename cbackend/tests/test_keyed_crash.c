@@ -4,12 +4,8 @@
  *
  *     test_keyed_crash [seed]       another sequence of deaths
  */
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
+#include "dying.h"
 #include "keyed_check.h"
-#include "viper/segment.h"
 
 enum { SLICES = 120, BLOCKS = 3000, RANDOM_DEATHS = 400 };
 
@@ -23,16 +19,6 @@ enum { POINT_COUNT = sizeof POINTS / sizeof *POINTS };
 
 static state shared;
 static uint64_t *checkpoint; /* behind so many slices the last one was made; it belongs to no process that dies */
-static const char *fatal_point;
-static uint64_t passes_left;
-
-static void die_there(const char *name)
-{
-    if (strcmp(name, fatal_point) == 0 && passes_left-- == 0) {
-        kill(getpid(), SIGKILL);
-        pause();
-    }
-}
 
 /* What is there behind so many slices: the model, and by key the number of its row. */
 typedef struct {
@@ -127,16 +113,11 @@ static bool dies(const char *point, uint64_t passes)
     pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
-        fatal_point = point;
-        passes_left = passes;
-        at_point = die_there;
+        die_at(point, passes);
         go_on();
         _exit(0);
     }
-    int status;
-    CHECK(waitpid(child, &status, 0) == child);
-    CHECK(WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 0);
-    return WIFSIGNALED(status);
+    return has_died(child);
 }
 
 static void check_all(void)
@@ -154,11 +135,7 @@ static void begin_again(void)
     uint64_t capacity = vp_pool_size(BLOCKS) + (1 << 16);
     if (shared.arena)
         vp_arena_free(shared.arena, capacity);
-    int segment = vp_segment_anonymous(vp_arena_segment_size(capacity));
-    CHECK(segment >= 0);
-    vp_arena *arena = vp_arena_format(segment, capacity);
-    CHECK(arena);
-    close(segment);
+    vp_arena *arena = shared_arena(capacity);
     shared = new_state(arena, BLOCKS);
     checkpoint = vp_arena_at(arena, vp_arena_allocate(arena, sizeof *checkpoint));
 }
