@@ -4,8 +4,8 @@ Of two entries with the same id or config key one is kept: that of the including
 one if the include says ``override: true``. Streams are added up. An included file may include others; a file
 is read once, however many include it.
 
-A file becomes YAML nodes that can be walked without care: every ``${...}`` has been replaced, merge keys
-(``<<``) have been followed, no mapping has a key twice, and nothing contains itself.
+A file becomes YAML nodes that can be walked without care. Every ``${...}`` has been replaced, and merge keys
+(``<<``) have been followed. No mapping has a key twice, and nothing contains itself.
 """
 
 from __future__ import annotations
