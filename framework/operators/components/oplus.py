@@ -23,6 +23,7 @@ from framework.operators.windows.key_state import KeyWindowState
 from framework.operators.windows.key_window import KeyWindow, SideWindow
 from framework.operators.windows.lengths import length_of
 from framework.operators.windows.spec import (
+    BEHIND_TIME,
     LATENESS_MS,
     LENGTH_COUNT,
     TIME_FIELD,
@@ -30,7 +31,6 @@ from framework.operators.windows.spec import (
     forming_sessions,
     spec_in,
 )
-from framework.operators.windows.state import BEHIND_TIME
 from viper.scalars import python_keys
 from viper.state import token_of
 

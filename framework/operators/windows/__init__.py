@@ -7,7 +7,7 @@
 - `state`: the contents as declared state, which survives the task's process
 - `key_window`: a window of one key, as an operator over such windows gets it
 - `key_state`: the windows by key, as declared state
-- `endings`: the windows by key that end next
+- `due`: an agenda of what ends next
 - `stretches`: takes tuples of one pane into windows by key at once, as rows
 - `columns`: the same for columns
 """
@@ -15,8 +15,8 @@
 from framework.operators.windows.contents import Marks, WindowContents
 from framework.operators.windows.key_window import KeyWindow, SideWindow
 from framework.operators.windows.lengths import Count, Duration, TimeUnit
-from framework.operators.windows.spec import WindowSpec, spec_in
-from framework.operators.windows.state import BEHIND_TIME, OpenWindows, WindowFullError, WindowState
+from framework.operators.windows.spec import BEHIND_TIME, WindowSpec, spec_in
+from framework.operators.windows.state import OpenWindows, WindowFullError, WindowState
 from framework.operators.windows.tuple_window import TupleWindow
 
 __all__ = [

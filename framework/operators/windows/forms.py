@@ -12,7 +12,7 @@ from framework.operators.state.kept import Kept
 from framework.operators.windows.grids import first_start
 from framework.operators.windows.key_state import OpenKeyWindows
 from framework.operators.windows.key_window import KeyWindow
-from framework.operators.windows.state import BEHIND_TIME
+from framework.operators.windows.spec import BEHIND_TIME
 
 Rows = Iterable[Sequence[Any]] | None
 Emit = Callable[[Sequence[Any]], object]

@@ -15,12 +15,10 @@ from framework.operators.state import StateAccess
 from framework.operators.state.declaration import PickledState
 from framework.operators.state.kept import Kept, KeptValues
 from framework.operators.state.loading import loaded
-from framework.operators.windows.due import Due
-from framework.operators.windows.endings import Ending, Endings
+from framework.operators.windows.due import Due, Ending, Endings
 from framework.operators.windows.grids import Grid
 from framework.operators.windows.key_window import KeyWindow, KeyWindows, unpacked
-from framework.operators.windows.spec import LATENESS_MS, PARTIAL, TIME_FIELD, WindowSpec
-from framework.operators.windows.state import BEHIND_TIME
+from framework.operators.windows.spec import BEHIND_TIME, LATENESS_MS, PARTIAL, TIME_FIELD, WindowSpec
 from viper.addressed import VALUES
 from viper.hashing import group_of_hash, stable_hash
 from viper.state import items, token_of
@@ -256,8 +254,7 @@ class OpenKeyWindows:
         """
         if self._being_taken is not None:
             return self._being_taken[0]
-        limit = BEHIND_TIME - 1 if time_us is None else min(time_us, BEHIND_TIME - 1)
-        return self._endings.due(limit, self._groups)
+        return self._endings.due(time_us, self._groups)
 
     def take(self, due: Due, most: int | None = None) -> list[tuple[Kept, KeyWindow]]:
         """The windows that are due, those first that were made first; they are not due again.
@@ -372,9 +369,8 @@ class OpenKeyWindows:
 
         They are windows of tuples after all that have a time, and incomplete windows, if these shall fire.
         """
-        for group in self._endings.groups_at(BEHIND_TIME):
-            if group in self._groups and (self.spec.is_timed or self._fires_rest):
-                yield Due(BEHIND_TIME, group)
+        if self.spec.is_timed or self._fires_rest:
+            yield from self._endings.rest(self._groups)
 
     # -- as `DirtyHandle`
 

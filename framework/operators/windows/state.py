@@ -17,13 +17,18 @@ from framework.operators.state import StateAccess
 from framework.operators.state.declaration import PickledState
 from framework.operators.state.loading import loaded
 from framework.operators.windows.contents import Image, Marks, WindowContents
-from framework.operators.windows.spec import LATENESS_MS, MOST_BYTES, MOST_ROWS, PARTIAL, WindowSpec
+from framework.operators.windows.spec import (
+    BEHIND_TIME,
+    LATENESS_MS,
+    MOST_BYTES,
+    MOST_ROWS,
+    PARTIAL,
+    WindowSpec,
+)
 from framework.operators.windows.tuple_window import TupleWindow
 from viper.errors import StateFullError
 from viper.state import items
 
-BEHIND_TIME: Final = 1 << 62
-"""Tuples at this time or later lie after all that has a time."""
 _PROTOCOL: Final = 5
 _TOGETHER: Final = 256
 """The most tuples that are pickled together."""

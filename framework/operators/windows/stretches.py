@@ -19,7 +19,7 @@ from framework.operators.windows.aggregates.folding import Folding, PaneFolding
 from framework.operators.windows.aggregates.rows import RowsAdder, rows_adder
 from framework.operators.windows.key_state import NamedKey, OpenKeyWindows
 from framework.operators.windows.key_window import KeyWindow
-from framework.operators.windows.state import BEHIND_TIME
+from framework.operators.windows.spec import BEHIND_TIME
 
 TimeAt = Callable[[int], int]
 """The time of the tuple with an index, in microseconds; times do not descend."""

@@ -21,7 +21,7 @@ from framework.operators.windows.joins.conditions import Side
 from framework.operators.windows.joins.matching import Matcher, Search
 from framework.operators.windows.joins.rows import Stored, StoredRows
 from framework.operators.windows.joins.unmatched import Unmatched, Waiting
-from framework.operators.windows.spec import MOST_BYTES, MOST_ROWS
+from framework.operators.windows.spec import BEHIND_TIME, MOST_BYTES, MOST_ROWS
 from framework.operators.windows.state import WindowFullError
 from viper.state import items
 
@@ -207,7 +207,7 @@ class OpenJoin:
         """Let a tuple without a partner wait until none can come, if it is to be put out at all."""
         assert self._search is not None
         if self._search.keeps(side):
-            end_us = self._search.condition.end_us(one.time_us, is_left=side == 0)
+            end_us = min(self._search.condition.end_us(one.time_us, is_left=side == 0), BEHIND_TIME)
             waiting = Waiting(one, side, end_us)
             self.unmatched.pass_over(waiting) if has_partner else self.unmatched.wait(waiting)
 
