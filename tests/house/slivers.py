@@ -47,7 +47,6 @@ KNOWN = frozenset(
         "framework.cli.logs",
         "framework.cli.plugins",
         "framework.operators.windows.aggregates.rows",
-        "framework.operators.windows.endings",
         "framework.optimizer.profiling.hardware",
         "framework.optimizer.search.boxes",
         "framework.optimizer.search.telling",
