@@ -1,4 +1,4 @@
-"""What is due at times: windows, and tuples of joins without a partner; by key group an agenda of them."""
+"""The work that is due at times: windows, and tuples of joins without a partner."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ holds no object that the garbage collector looks at: for a million windows that 
 class Endings:
     """The items of a task by the times at which they may be due, and by their key groups.
 
-    They may name a window that is there no more, or ends later by now: who takes windows looks at them.
+    An item may name a window that has gone, or ends later by now. The caller that takes windows checks them.
     """
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class Endings:
         return ending
 
     def take(self, due: Due) -> Ending:
-        """These items, which are there no more then."""
+        """Remove these items, and return them."""
         return self._by_time[due.end_us].pop(due.group)
 
     @property
@@ -91,7 +91,7 @@ class Endings:
             del by_group[group]
 
     def rest(self, groups: range) -> Iterator[Due]:
-        """The items of key groups that are due behind all that has a time, in the order of groups."""
+        """The items of key groups that are due after all that has a time, in the order of groups."""
         for group in sorted(self._by_time.get(BEHIND_TIME, {})):
             if group in groups:
                 yield Due(BEHIND_TIME, group)

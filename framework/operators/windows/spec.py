@@ -40,7 +40,7 @@ Methods that set another form set all of these.
 PLACING: Final = (OFFSET_MS, ZONE)
 """The keys that say where such windows begin, if not at the multiples of their interval in UTC."""
 BEHIND_TIME: Final = 1 << 62
-"""Tuples at this time or later stand behind all that has a time."""
+"""Tuples at this time or later lie after all that has a time."""
 _LONGEST_US: Final = 1 << 60
 """A duration that no two event times exceed; the end of a window must be a time as well."""
 _MONTH_US: Final = 31 * DAY_US

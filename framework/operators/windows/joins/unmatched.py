@@ -19,11 +19,11 @@ class Waiting(NamedTuple):
     stored: Stored
     side: Side
     end_us: int
-    """The time from which on none can come; `BEHIND_TIME` for a tuple behind all that has a time."""
+    """The time from which on none can come; `BEHIND_TIME` for a tuple after all that has a time."""
 
 
 class Unmatched:
-    """Those of one task. A tuple is known by its number, which counts the tuples of both streams."""
+    """The waiting tuples of one task. A tuple is known by its number, counted over both streams."""
 
     def __init__(self) -> None:
         self._waiting: dict[int, Waiting] = {}
