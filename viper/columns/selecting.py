@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-import pyarrow as pa
-
 from viper.lineage import Fanout
 from viper.rows import bits_of_mask, select
 
 if TYPE_CHECKING:
     import numpy as np
+    import pyarrow as pa
 
 
 def where(batch: pa.RecordBatch, mask: pa.BooleanArray) -> tuple[pa.RecordBatch, Kept]:
     """The rows of a batch for which a mask is true, and which these are; null counts as false."""
     bits = bits_of_mask(mask)
-    found = select(batch, bits, lambda address: pa.RecordBatch._import_from_c(address, batch.schema))
+    found = select(batch, bits, lambda address: type(batch)._import_from_c(address, batch.schema))
     kept = batch.filter(mask) if found is None else found
     return kept, Kept(mask, bits, kept.num_rows)
 
