@@ -141,7 +141,7 @@ def _driver(
     if task.slot.host.takes_rows:
         return BatchDriver(task, stream, most_rows, state_key)
     host = task.slot.host
-    driver = KeyWindowDriver if host.has_key_windows else WindowDriver if host.is_windowed else Driver
+    driver = WindowDriver if host.has_key_windows or host.is_windowed else Driver
     return driver(task, state_key)
 
 
@@ -281,26 +281,15 @@ class WindowDriver(Driver):
 
     def _end(self) -> None:
         self._fire_until(None)
-        self._guarded((), self._host.fire_rest)
-
-    def _fire_until(self, time_us: int | None) -> None:
-        windows = self._host.windows
-        while (end_us := windows.next_over(time_us)) is not None:
-            self._guarded((), self._host.fire_window, end_us)
-
-
-class KeyWindowDriver(WindowDriver):
-    """Likewise, to an operator over windows by key."""
-
-    def _end(self) -> None:
-        self._fire_until(None)
-        for due in list(self._host.key_windows.rest()):
-            self._fire(due)
-
-    def _fire_until(self, time_us: int | None) -> None:
-        if self._host.key_windows.spec.is_timed:
-            while (due := self._host.key_windows.next_due(time_us)) is not None:
+        if self._host.is_windowed:
+            self._guarded((), self._host.fire_rest)
+        else:
+            for due in list(self._host.dues.rest()):
                 self._fire(due)
+
+    def _fire_until(self, time_us: int | None) -> None:
+        while (due := self._host.dues.next_due(time_us)) is not None:
+            self._fire(due)
 
     def _fire(self, due: Due) -> None:
         for call in self._host.take_due(due):

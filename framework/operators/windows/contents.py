@@ -179,17 +179,14 @@ class WindowContents:
             end = grid.end_from(times[index])
         return end
 
-    def is_over(self, end_us: int, time_us: int) -> bool:
-        """True if a window with that end gets no more tuples, if none comes before a time."""
-        return end_us <= time_us if self.spec.gap_us is not None else end_us < time_us
+    def over_at(self, end_us: int) -> int:
+        """The time of an input before which a window with that end gets no more tuples."""
+        return end_us if self.spec.gap_us is not None else end_us + 1
 
-    def next_bound(self, time_us: int) -> int:
-        """A time up to which no window fires before an input, if the next input is at a certain time."""
-        spec, end = self.spec, self.next_end()
-        if spec.gap_us is None:
-            return self._grid.end_from(time_us)
-        reach = time_us + spec.gap_us
-        return (reach if end is None else min(reach, end)) - 1
+    def first_end_behind(self, time_us: int) -> int:
+        """The first end of a window that a tuple of this time, or of a later one, may make."""
+        gap_us = self.spec.gap_us
+        return self._grid.end_from(time_us) if gap_us is None else time_us + gap_us
 
     def first_end_from(self, time_us: int) -> int | None:
         """The end of the next window, whether its tuples have come or are yet to come, from a time on.

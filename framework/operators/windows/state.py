@@ -17,6 +17,7 @@ from framework.operators.state import StateAccess
 from framework.operators.state.declaration import PickledState
 from framework.operators.state.loading import loaded
 from framework.operators.windows.contents import Image, Marks, WindowContents
+from framework.operators.windows.due import Due
 from framework.operators.windows.spec import (
     BEHIND_TIME,
     LATENESS_MS,
@@ -143,23 +144,25 @@ class OpenWindows:
 
     # -- what is due
 
-    def next_over(self, time_us: int | None) -> int | None:
-        """The end of the first window that gets no more tuples, where none comes before a time.
+    def next_end(self) -> int | None:
+        """As of `DueByGroup`."""
+        end = self._contents.next_end()
+        return None if end is None else self._contents.over_at(end)
 
-        Args:
-            time_us: the time in microseconds; None for the end of all time, at which every window ends.
-        """
-        contents = self._contents
-        end = contents.next_end()
-        return None if end is None or not (time_us is None or contents.is_over(end, time_us)) else end
-
-    def next_bound(self, time_us: int) -> int:
-        """As `WindowContents.next_bound`."""
-        return self._contents.next_bound(time_us)
+    def first_end_behind(self, time_us: int) -> int:
+        """As of `DueByGroup`."""
+        return self._contents.over_at(self._contents.first_end_behind(time_us))
 
     def first_end_from(self, time_us: int) -> int | None:
         """As `WindowContents.first_end_from`."""
         return self._contents.first_end_from(time_us)
+
+    def next_due(self, time_us: int | None) -> Due | None:
+        """As of `DueByGroup`, for the windows of a task, which belong to no key group."""
+        end = self._contents.next_end()
+        if end is None or (time_us is not None and self._contents.over_at(end) > time_us):
+            return None
+        return Due(end, 0)
 
     def window_to(self, end_us: int) -> TupleWindow:
         """The window that ends at a time, which fires now."""

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import cast
 
 from framework.operators.windows import OpenWindows
 from framework.operators.windows.due import Due, DueByGroup
@@ -78,11 +79,10 @@ def make_agenda(
     """
     clients: list[AgendaClient] = []
     tick_s, host = context.tick_seconds, slot.host
-    if host.has_timed_windows:  # before ticks, as they end below all that is at their time
-        clients.append(WindowEnds(lambda: slot.host.windows, interludes.fire_window, end))
-    if host.has_dues:
-        fire = partial(interludes.fire_due, due.level)
-        clients.append(GroupDues(lambda: slot.host.dues, fire, due.level.place, end))
+    if host.has_dues:  # before ticks, as they end below all that is at their time
+        level, place = (None, _behind_tuples) if host.is_windowed else (due.level.in_place, due.level.place)
+        client = WindowEnds if host.is_windowed else GroupDues
+        clients.append(client(lambda: slot.host.dues, partial(interludes.fire_due, level), place, end))
     if due.recorded is not None:
         clients.append(RecordedTicks(due.recorded, interludes.tick, interludes.fire_batches))
     if tick_s and due.event_time:
@@ -102,7 +102,7 @@ def make_agenda(
     last += [interludes.tick] if tick_s else []
     last += [interludes.fire_batches] if host.is_batching else []
     last += [interludes.fire_rest] if host.is_windowed else []
-    last += [partial(interludes.fire_last_due, due.level)] if host.has_dues or host.has_key_windows else []
+    last += [partial(interludes.fire_last_due, due.level)] if host.fires_by_group else []
     if last:
         clients.append(
             LastEntries(
@@ -143,6 +143,9 @@ class GroupDues(AgendaClient):
             windows would fire for it.
     """
 
+    lag_us = 0
+    """How much later than at its end a window is due."""
+
     def __init__(
         self,
         windows: Callable[[], DueByGroup],
@@ -174,23 +177,31 @@ class GroupDues(AgendaClient):
 
     def take_until(self, frontier: Frontier) -> Iterator[Entry]:
         """The windows that have ended, as no input comes below a frontier."""
-        until_us = last_us_before(frontier.position) if frontier.position < LAST else None
+        until_us = self._until(frontier.position) if frontier.position < LAST else None
         if until_us is not None:
-            yield from self._entries(min(frontier.position.ts, frontier.time_us))
-            if frontier.time_us >= until_us:
+            yield from self._entries(self._come_to(frontier))
+            if frontier.time_us + self.lag_us >= until_us:
                 return
         # Event time has ended below the position: what is left up to there is due as at the end of all.
         if self._windows().next_due(until_us) is not None:
             if not self._end.may_end():
-                closed_us = last_us_before(self._end.closed_at())
+                closed_us = self._until(self._end.closed_at())
                 until_us = closed_us if until_us is None else min(until_us, closed_us)
             yield from self._entries(until_us)
+
+    def _until(self, position: Position) -> int:
+        """The time by which all windows are due that have their place below a position."""
+        return last_us_before(position)
+
+    def _come_to(self, frontier: Frontier) -> int:
+        """The time before which no tuple comes at a frontier."""
+        return min(frontier.position.ts, frontier.time_us)
 
     @property
     def ends_at_us(self) -> int | None:
         """As in the base class."""
         due = self._windows().next_due(None)
-        return None if due is None else due.end_us
+        return None if due is None else due.end_us + self.lag_us
 
     def taken_over(self) -> None:
         """As in the base class: with others come their windows."""
@@ -205,79 +216,31 @@ class GroupDues(AgendaClient):
         self._fire(due, at)
 
 
-class WindowEnds(AgendaClient):
-    """The windows that end at times.
+class WindowEnds(GroupDues):
+    """The windows of tuples that end at times; arguments are as of the base class.
 
-    A window holds the tuples at its end. It fires when no further one can come, and its output lies at its
-    end after all tuples of that time. Windows of other tasks lie there, too, and may have been processed
-    before: so the task promises its consumers nothing beyond the end of a window that may still fire. It
-    holds back no tuple of that time, as there may be any number.
-
-    Args:
-        windows: the component's, which may be another one after an exception.
-        fire: has the component process the window that ends at a time, in microseconds, and places what it
-            emits at a position.
-        end: knows whether the end of the input is also that of what the run is a part of; asked once
-            windows would fire for it.
+    A window holds the tuples at its end. It fires when no further one can come, and its output is placed at
+    its end after all tuples of that time. Windows of other tasks are placed there, too, and may have been
+    processed before: so the task promises its consumers nothing beyond the end of a window that may still
+    fire. It holds back no tuple of that time, as there may be any number.
     """
 
-    def __init__(
-        self,
-        windows: Callable[[], OpenWindows],
-        fire: Callable[[Position, int], None],
-        end: InputEnd,
-    ) -> None:
-        self._windows = windows
-        self._fire = fire
-        self._end = end
-        self._bound_us: int | None = None
-        """No window fires before an input up to this time; None where that is not known."""
-
-    def is_due_before(self, position: Position) -> bool:
-        """True if a window may end before an input at a position."""
-        return self._bound_us is None or position.ts > self._bound_us
-
-    def take_before(self, position: Position) -> Iterator[Entry]:
-        """The windows that get no more tuples, as an input at a position comes next."""
-        time_us = None if position >= LAST else position.ts
-        yield from self._entries(time_us)
-        self._bound_us = position.ts if time_us is None else self._windows().next_bound(time_us)
-
-    def take_until(self, frontier: Frontier) -> Iterator[Entry]:
-        """The windows that get no more tuples, as none comes below a frontier."""
-        until = before_us(frontier.position) if frontier.position < LAST else None
-        if until is not None:
-            yield from self._entries(min(until, frontier.time_us + 1))
-            if frontier.time_us + 1 >= until:
-                return
-        # Event time has ended below the position: what is left up to there is due as at the end of all.
-        if self._windows().next_over(until) is not None:
-            if not self._end.may_end():
-                closed_us = before_us(self._end.closed_at())
-                until = closed_us if until is None else min(until, closed_us)
-            yield from self._entries(until)
-
-    @property
-    def ends_at_us(self) -> int | None:
-        """As in the base class: behind the end of the first window that has tuples."""
-        end_us = self._windows().next_over(None)
-        return None if end_us is None else end_us + 1
+    lag_us = 1
 
     def held(self, position: Position) -> Position:
         """The end of the first window that may still fire, if it lies below a position."""
         if position >= LAST:
             return position
-        end_us = self._windows().first_end_from(position.ts)
-        return position if end_us is None else min(position, _place(end_us))
+        end_us = cast(OpenWindows, self._windows()).first_end_from(position.ts)
+        return position if end_us is None else min(position, self._place(end_us, 0))
 
-    def _entries(self, time_us: int | None) -> Iterator[Entry]:
-        while (end_us := self._windows().next_over(time_us)) is not None:
-            yield Entry(_place(end_us), partial(self._run, end_us))
+    def _until(self, position: Position) -> int:
+        return before_us(position)
 
-    def _run(self, end_us: int, at: Position | None) -> None:
-        assert at is not None
-        self._fire(at, end_us)
+    def _come_to(self, frontier: Frontier) -> int:
+        return min(before_us(frontier.position), frontier.time_us + 1)
 
 
-def _place(end_us: int) -> Position:
+def _behind_tuples(end_us: int, group: int) -> Position:
+    """The place of a window of tuples, which belongs to no key group."""
     return Position(end_us, BEHIND_TUPLES, 0)

@@ -110,34 +110,26 @@ class Interludes:
         if self._is_ready(at, TickKind.BATCH):
             self._call(at, "process_batch", lambda: self._slot.host.fire_batches())
 
-    def fire_window(self, at: Position, end_us: int) -> None:
-        """Let a windowed bolt process the window that ends at a time, in microseconds.
-
-        Its output is placed at a position, although inputs after that have been processed.
-        """
-        if self._is_ready(at, TickKind.BATCH):
-            during = "process_window"
-            self._call(at, during, lambda: self._slot.host.fire_window(end_us), is_ahead=True)
-
     def fire_rest(self, at: Position | None) -> None:
         """Let a windowed bolt process what is left at the end of all; outputs are placed as for `tick`."""
         if self._is_ready(at, TickKind.BATCH):
             self._call(at, "process_window", lambda: self._slot.host.fire_rest())
 
     def fire_due(
-        self, level: ComponentLevel, due: Due, at: Position, most: int | None = MOST_AT_ONCE
+        self, level: Level | None, due: Due, at: Position, most: int | None = MOST_AT_ONCE
     ) -> None:
         """Let a component put out the work of one key group that is due, at a position.
 
+        A window of tuples has no level of its own: inputs after that position may have been processed.
         Of more windows than `most` the others stay due at the same position, where outputs are numbered on.
         """
         if not self._is_ready(at, TickKind.BATCH):
             return
         self._stay_above(at)
-        with self._beside_inputs(at, level=level.in_place):
+        with self._beside_inputs(at, is_ahead=level is None, level=level):
             for call in self._slot.host.take_due(due, most):
                 # Each in a call of its own: if one raises, nothing of the others is taken back.
-                self._run("output", call)
+                self._run("process_window" if level is None else "output", call)
                 if self._slot.is_gone:
                     break
         if self._slot.host.leaves_due:  # so that not all is to be written behind the last of a million
@@ -148,7 +140,7 @@ class Interludes:
         assert at is not None
         if self._is_ready(at, TickKind.BATCH):
             for due in list(self._slot.host.dues.rest()):
-                self.fire_due(level, due, max(at, level.place(at.ts, due.group)), None)
+                self.fire_due(level.in_place, due, max(at, level.place(at.ts, due.group)), None)
 
     def place(self) -> None:
         """Place what threads of the component's have emitted."""

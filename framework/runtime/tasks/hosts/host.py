@@ -23,7 +23,6 @@ from framework.operators.components import (
 )
 from framework.operators.components.batch_bolt import BatchBolt
 from framework.operators.components.batching import BatchingBolt
-from framework.operators.windows import OpenWindows
 from framework.operators.windows.due import Due, DueByGroup
 from framework.operators.windows.key_state import OpenKeyWindows
 from framework.operators.windows.stretches import WindowAdder
@@ -280,21 +279,6 @@ class Host:
         if self.component._batches:
             self.component.process_batches()
 
-    @property
-    def windows(self) -> OpenWindows:
-        """The windows of a component that processes such; once it has been initialized."""
-        found: OpenWindows = self.component.window_contents
-        return found
-
-    @property
-    def has_timed_windows(self) -> bool:
-        """True if the component processes windows that end at times."""
-        return self.is_windowed and self.windows.spec.is_timed
-
-    def fire_window(self, end_us: int) -> None:
-        """Have a windowed bolt process the window that ends at a time, in microseconds."""
-        self.component._fire_to(end_us)
-
     def fire_rest(self) -> None:
         """Have a windowed bolt process what is left at the end of all."""
         self.component._fire_rest()
@@ -312,15 +296,25 @@ class Host:
 
     @property
     def has_dues(self) -> bool:
-        """True if the component has work that is due at times, key group by key group."""
+        """True if the component has work that is due at times."""
         if self.joins:
             return bool(self.component.search.how != "inner")
+        if self.is_windowed:
+            return bool(self.component.window_contents.spec.is_timed)
         return self.has_key_windows and self.key_windows.spec.is_timed
 
     @property
+    def fires_by_group(self) -> bool:
+        """True if the component puts out what is left at the end of all by key group."""
+        return self.has_key_windows or (self.joins and self.has_dues)
+
+    @property
     def dues(self) -> DueByGroup:
-        """The parts that are due: its windows by key, or the tuples of a join that find no partner."""
-        found: DueByGroup = self.component.joined if self.joins else self.key_windows
+        """The work that is due: windows, or the tuples of a join that find no partner."""
+        if self.is_windowed:
+            found: DueByGroup = self.component.window_contents
+        else:
+            found = self.component.joined if self.joins else self.key_windows
         return found
 
     def take_due(self, due: Due, most: int | None = None) -> Iterator[Callable[[], None]]:
@@ -328,6 +322,9 @@ class Host:
 
         They are due no more. Of more windows than `most` the others stay due.
         """
+        if self.is_windowed:
+            yield partial(self.component._fire_to, due.end_us)
+            return
         if self.joins:
             yield partial(self.component._emit_alone, self.component.joined.unmatched.take(due))
             return

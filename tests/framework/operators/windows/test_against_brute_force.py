@@ -60,9 +60,9 @@ def _positions_stay_at_ends() -> None:
 @pytest.mark.parametrize("plant", ["closed at its end", "stale bound", "trimmed early", "not held"])
 def test_a_planted_mistake_is_found(plant: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if plant == "closed at its end":
-        monkeypatch.setattr(WindowContents, "is_over", lambda self, end_us, time_us: end_us <= time_us)
+        monkeypatch.setattr(WindowContents, "over_at", lambda self, end_us: end_us)
     elif plant == "stale bound":
-        monkeypatch.setattr(WindowContents, "next_bound", lambda self, time_us: time_us + 1_000_000)
+        monkeypatch.setattr(WindowContents, "first_end_behind", lambda self, time_us: time_us + 1_000_000)
     elif plant == "trimmed early":
         first = WindowContents._next_first
         monkeypatch.setattr(WindowContents, "_first_needed", lambda self: first(self) + 1)
