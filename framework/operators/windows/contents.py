@@ -180,7 +180,7 @@ class WindowContents:
         return end
 
     def over_at(self, end_us: int) -> int:
-        """The time of an input before which a window with that end gets no more tuples."""
+        """The earliest time of an input at which a window with that end is complete."""
         return end_us if self.spec.gap_us is not None else end_us + 1
 
     def first_end_behind(self, time_us: int) -> int:

@@ -158,7 +158,7 @@ class OpenWindows:
         return self._contents.first_end_from(time_us)
 
     def next_due(self, time_us: int | None) -> Due | None:
-        """As of `DueByGroup`, for the windows of a task, which belong to no key group."""
+        """As of `DueByGroup`; windows of a task belong to no key group."""
         end = self._contents.next_end()
         if end is None or (time_us is not None and self._contents.over_at(end) > time_us):
             return None

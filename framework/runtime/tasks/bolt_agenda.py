@@ -144,7 +144,7 @@ class GroupDues(AgendaClient):
     """
 
     lag_us = 0
-    """How much later than at its end a window is due."""
+    """The time from the end of a window until it is due."""
 
     def __init__(
         self,
