@@ -62,18 +62,6 @@ def make_channels(
     return tuple(channels)
 
 
-def aligned_stops(
-    tasks: Sequence[TaskSpec], subscriptions: Sequence[Subscription], traits: Mapping[str, Traits]
-) -> tuple[tuple[int, ...], ...]:
-    """Return the ids of the tasks that stop at one event time, group by group.
-
-    These are the tasks of partitioned spouts whose tuples meet, so that a stopped run is a whole part of the
-    replay. If a consumer waits for all of them, none is far ahead of the others. A spout without consumers,
-    or in another part of the topology, may be so.
-    """
-    return _groups(tasks, subscriptions, {name for name, found in traits.items() if found.partitioned})
-
-
 def aligned_sources(
     tasks: Sequence[TaskSpec], subscriptions: Sequence[Subscription]
 ) -> tuple[tuple[int, ...], ...]:
@@ -85,18 +73,11 @@ def aligned_sources(
     spouts = {task.component for task in tasks if task.role is Role.SPOUT}
     unread = [task for task in tasks if task.component in spouts - {s.source for s in subscriptions}]
     alone = groupby(unread, lambda task: task.component)
+    groups = [part & spouts for part in _parts(subscriptions)]
     return (
-        *_groups(tasks, subscriptions, spouts),
+        *(tuple(task.id for task in tasks if task.component in group) for group in groups if group),
         *(tuple(task.id for task in of_spout) for _, of_spout in alone),
     )
-
-
-def _groups(
-    tasks: Sequence[TaskSpec], subscriptions: Sequence[Subscription], members: set[str]
-) -> tuple[tuple[int, ...], ...]:
-    """The tasks of some components, by the part of the topology that they are in."""
-    groups = [part & members for part in _parts(subscriptions)]
-    return tuple(tuple(task.id for task in tasks if task.component in group) for group in groups if group)
 
 
 def emits_outside_input(

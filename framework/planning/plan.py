@@ -99,8 +99,6 @@ class Plan:
     """The id of the checkpoint that the run resumes from; None if it resumes none."""
     saved: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
     """For each task that resumes from a checkpoint, the data that the task of that run has saved, by id."""
-    aligned_stops: tuple[tuple[int, ...], ...] = ()
-    """Ids of the tasks of partitioned spouts that stop at one event time, group by group."""
     aligned_sources: tuple[tuple[int, ...], ...] = ()
     """Ids of the tasks of spouts that come to one event time for a checkpoint, group by group."""
     scalable: Mapping[str, TaskSet] = field(default_factory=dict)
@@ -116,6 +114,17 @@ class Plan:
     """The groups of shared tables."""
     evaluation: Evaluation | None = None
     """The evaluation of their transactions; None if there are none."""
+
+    @property
+    def drained_at_cut(self) -> tuple[int, ...]:
+        """The ids of the tasks that end at one event time when the run drains.
+
+        They are those of partitioned spouts, so that a drained run is a whole part of the replay. No consumer
+        keeps the tasks of a spout that nobody reads from being far ahead of one another: these are left out.
+        """
+        read = {subscription.source for subscription in self.subscriptions}
+        spouts = {spout.id for spout in self.topology.spouts if self.traits[spout.id].partitioned} & read
+        return tuple(task.id for task in self.tasks if task.component in spouts)
 
     @property
     def handing_over(self) -> tuple[str, ...]:

@@ -13,7 +13,6 @@ from framework.model.topology import GroupingKind, Problem, ShellImplementation,
 from framework.operators.windows.key_input import KEYS, MODE, InputMode, key_input_of
 from framework.planning.connections import (
     aligned_sources,
-    aligned_stops,
     cycles,
     emits_outside_input,
     make_channels,
@@ -126,7 +125,6 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
         confs=confs,
         traits=traits,
         emits_outside_input=emits_outside_input(topology, confs, traits, time, draft.subscriptions),
-        aligned_stops=aligned_stops(tasks, draft.subscriptions, traits),
         aligned_sources=aligned_sources(tasks, draft.subscriptions),
         scalable=can_be_scaled,
         movable=movable,

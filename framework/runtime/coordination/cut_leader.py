@@ -88,8 +88,8 @@ class CutLeader:
         """
         margin = margin or Margin(SAMPLE_S, MARGIN_S)
         self._is_interrupted = False
-        groups = self._plan.aligned_stops if purpose is Purpose.DRAIN else self._parts
-        self._sources = [task for group in groups for task in group]
+        of_all = [task for part in self._parts for task in part]
+        self._sources = self._plan.drained_at_cut if purpose is Purpose.DRAIN else of_all
         while True:
             times_us = {} if purpose.stops else self._times_us(margin)
             with self._lock:

@@ -112,7 +112,7 @@ class CutRecord:
         bolts = [task.id for task in plan.tasks if task.role is Role.BOLT]
         self._times = {part: _OF_THE_LEADER + index for index, part in enumerate(parts)}
         """By part of the topology the register of its time."""
-        self._drained = {task for group in plan.aligned_stops for task in group}
+        self._drained = frozenset(plan.drained_at_cut)
         """The sources that end at the cut of a drain."""
         behind = _OF_THE_LEADER + len(parts)
         self._said = {task: behind + _OF_A_SOURCE * index for index, task in enumerate(sources)}
@@ -426,7 +426,12 @@ def before_ticks(position: Position) -> Position:
     """
     if position in (LEAST, END) or position.hi or position.lo:
         return position
-    return Position(position.ts - 1, _WORD, _WORD)
+    return last_at(position.ts - 1)
+
+
+def last_at(time_us: int) -> Position:
+    """Return the last position of an event time in microseconds."""
+    return Position(time_us, _WORD, _WORD)
 
 
 def before_us(position: Position) -> int:

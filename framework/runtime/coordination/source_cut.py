@@ -11,6 +11,7 @@ from framework.runtime.coordination.cut_record import (
     Proposal,
     Purpose,
     before_ticks,
+    last_at,
 )
 from viper.partitions import NO_LIMIT
 from viper.position import LEAST, Position
@@ -81,6 +82,15 @@ class SourceCut:
             behind: no row below this position is left to be brought.
         """
         return before_ticks(behind) if self.is_alone else behind
+
+    def promised(self, reached: Position) -> Position:
+        """The part of a promise to consumers that holds for now, as the task may be bound by a time.
+
+        The last position of that time lies after all rows that others bring at it, which may wait for room.
+        It lies before the ticks of any later time, which must not fire yet.
+        """
+        until_us = self.until_us
+        return reached if until_us == NO_LIMIT else min(reached, last_at(until_us))
 
     @property
     def must_hear_decision(self) -> bool:

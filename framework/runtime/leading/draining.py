@@ -36,7 +36,7 @@ def draining(
     plan: Plan, settings: Settings, network: Network, leader: CutLeader | None, stop: StopSignal
 ) -> Iterator[None]:
     """For as long as the block runs, partitioned spouts end at one cut if the run is to drain."""
-    if not plan.aligned_stops or leader is None or network.record is None:
+    if not plan.drained_at_cut or leader is None or network.record is None:
         yield
         return
     made = Draining(plan, network.record, leader, stop, settings["viper.drain.timeout.secs"])

@@ -24,7 +24,6 @@ from viper.payload import Rows
 from viper.position import END, Position
 
 _PROTOCOL = 5
-_WORD = 2**64 - 1
 
 
 class Progress(Enum):
@@ -129,7 +128,7 @@ class AlignedSpout:
     def answer(self) -> None:
         """Say how far the task is, if the leader wants to know; it is bound by that from then on."""
         if not self._has_ended:
-            self._cut.look(self.told_us)
+            self._cut.look(self._emitter.told_us)
             if self.is_there and self._saved_for != self._cut.heard.attempt:
                 self._saved = self._before = None
             if self.is_asked:
@@ -225,18 +224,12 @@ class AlignedSpout:
             return reached
         if self.is_there and self._progress is Progress.HAS_BROUGHT:
             reached = END
-        until_us = self._cut.until_us
-        return reached if until_us == NO_LIMIT else min(reached, _last_at(until_us))
-
-    @property
-    def told_us(self) -> int:
-        """The event time, in microseconds, that was promised to consumers."""
-        return max(self._emitter.last_placed.ts, self._emitter.published.ts)
+        return self._cut.promised(reached)
 
     def told(self) -> None:
         """Note the progress that was promised to consumers."""
         if self.may_be_asked and not self._has_ended:
-            self._cut.told(self.told_us)
+            self._cut.told(self._emitter.told_us)
 
     def go_on_behind(self, floor: Position) -> None:
         """Begin in the place of a task that has promised this position to its consumers."""
@@ -255,7 +248,7 @@ class AlignedSpout:
         """Note that the spout has brought all it has; everything is placed again from now on."""
         if not self._has_ended:
             self._progress = Progress.ENDED
-            self._cut.end(self.told_us)
+            self._cut.end(self._emitter.told_us)
             self._leave()
 
     def _leave(self) -> None:
@@ -296,11 +289,6 @@ class AlignedSpout:
         """Resume from the data that the task of another run has saved."""
         self.restore(pickle.loads(base64.b64decode(saved[SPOUT])))
         self._assigner.count_from_here()
-
-
-def _last_at(time_us: int) -> Position:
-    """The last position of an event time."""
-    return Position(time_us, _WORD, _WORD)
 
 
 class SpoutOffset:

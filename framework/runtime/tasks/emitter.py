@@ -307,6 +307,11 @@ class Emitter:
         if self.flush():
             self.publish(self.last_placed)
 
+    @property
+    def told_us(self) -> int:
+        """The event time, in microseconds, that consumers know of or have rows of."""
+        return max(self.last_placed.ts, self.published.ts)
+
     def publish(self, position: Position) -> None:
         """Promise the consumers that nothing smaller will come, unless they know."""
         if position > self.published:

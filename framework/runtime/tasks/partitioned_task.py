@@ -20,11 +20,8 @@ from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.source_task import PollTimer, SourceTask
 from framework.runtime.tasks.task import TaskState
 from viper.errors import OrderError
-from viper.partitions import NO_LIMIT
 from viper.position import END, LEAST, Position
 from viper.quota import Quota
-
-_WORD = 2**64 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,13 +177,13 @@ class PartitionedTask(SourceTask):
         """Bring no more than the other tasks have."""
         super().drain(reason, now_s)
         cut = self._partitioning.cut
-        cut.drain(self._told_us)
+        cut.drain(self.emitter.told_us)
         if reason is StopReason.SUSPENDED and cut.suspends and not self._exhausted:
             self._last_us = max(self._last_us, cut.until_us)
         self._poll.ask_at(0.0)
 
     def _stop_asking(self) -> None:
-        self._partitioning.cut.end(self._told_us)
+        self._partitioning.cut.end(self.emitter.told_us)
         self.context.checkpoints.finish(self.save())
         self._exhausted = True
         if self.active:
@@ -198,11 +195,6 @@ class PartitionedTask(SourceTask):
         for error in self._merger.close():
             self.slot.report(error, "blocks")
 
-    @property
-    def _told_us(self) -> int:
-        """The event time, in microseconds, that was promised to consumers."""
-        return max(self.emitter.last_placed.ts, self.emitter.published.ts)
-
     def _note_offsets(self) -> None:
         self.context.counters.places = self._merger.offsets
 
@@ -211,7 +203,7 @@ class PartitionedTask(SourceTask):
     def unblock(self) -> bool:
         """As in the base class. Whoever waits for room also says how far it is: others wait for that word,
         and only what they bring then may make room."""
-        self._partitioning.cut.look(self._told_us)
+        self._partitioning.cut.look(self.emitter.told_us)
         return super().unblock()
 
     def run(self, limit: int) -> int:
@@ -257,7 +249,7 @@ class PartitionedTask(SourceTask):
 
     def _bring(self, limit: int) -> None:
         cut = self._partitioning.cut
-        cut.look(self._told_us)
+        cut.look(self.emitter.told_us)
         if cut.brings_nothing:
             return
         until_us = cut.until_us
@@ -297,8 +289,7 @@ class PartitionedTask(SourceTask):
         if count or self._merger.has_read:
             self._poll.found()
         elif self._partitioning.cut.stands(now_s) or self._partitioning.cut.suspends or self._is_draining:
-            self._poll.wait_for_others(now_s)
-            self.emitter.signal_neighbours()  # so that the executor looks at others, which may be blocked
+            self._wait_for_others(now_s)
         elif self._merger.waits_for_rows or self._pacer is None:
             self._poll.found_nothing(now_s)
         elif not self._exhausted:
@@ -311,14 +302,13 @@ class PartitionedTask(SourceTask):
         others are to come then: they may wait for room, which consumers make that know of it.
         """
         cut = self._partitioning.cut
-        cut.look(self._told_us)
+        cut.look(self.emitter.told_us)
         if not (cut.suspends or self._merger.has_partitions):
             return
-        until_us = cut.until_us
         waits_at_end = self._merger.behind == END and cut.suspends
         frontier = END if waits_at_end else cut.reached(self._frontier(now_s))
-        self.emitter.publish(frontier if until_us == NO_LIMIT else min(frontier, _last_at(until_us)))
-        cut.told(self._told_us)
+        self.emitter.publish(cut.promised(frontier))
+        cut.told(self.emitter.told_us)
 
     def _frontier(self, now_s: float) -> Position:
         """Nothing that is brought later will have a smaller position."""
@@ -329,15 +319,6 @@ class PartitionedTask(SourceTask):
 
     def stand_in(self) -> None:
         """Do nothing: nothing blocks here."""
-
-
-def _last_at(time_us: int) -> Position:
-    """Return the last position of an event time.
-
-    It lies after all rows that others bring at this time, which may wait for room. It lies before the ticks
-    of any later time, which must not fire yet.
-    """
-    return Position(time_us, _WORD, _WORD)
 
 
 class Pacer:

@@ -109,6 +109,11 @@ class SourceTask(Task):
         """Ask for tuples from now on."""
         self.active = True
 
+    def _wait_for_others(self, now_s: float) -> None:
+        """Compare again, soon, how far the others are that the task waits for."""
+        self._poll.wait_for_others(now_s)
+        self.emitter.signal_neighbours()  # so that the executor looks at others, which may be blocked
+
     def deactivate(self) -> None:
         """Ask for no more tuples, until `activate`."""
         self.active = False

@@ -253,7 +253,7 @@ class SpoutTask(SourceTask):
         if self._puller is not None:
             self._puller.close()
         if self._aligned.is_suspended:
-            self._last_us = max(self._last_us, self._aligned.told_us)
+            self._last_us = max(self._last_us, self.emitter.told_us)
         else:
             self._aligned.end()
         if self.active:
@@ -388,8 +388,7 @@ class SpoutTask(SourceTask):
         if emitted:
             self._poll.found()
         elif self._aligned.is_asked:
-            self._poll.wait_for_others(time.monotonic())
-            self.emitter.signal_neighbours()  # so that the executor looks at others, which may be blocked
+            self._wait_for_others(time.monotonic())
         else:
             self._poll.found_nothing(time.monotonic())
 

@@ -139,14 +139,22 @@ def two_sources(joined: bool) -> TopologyBuilder:
     return builder
 
 
-@pytest.mark.parametrize(("joined", "groups"), [(True, [{"a", "b"}]), (False, [{"a"}, {"b"}])])
-def test_those_stop_together_whose_tuples_meet(joined: bool, groups: list[set[str]]) -> None:
+@pytest.mark.parametrize(("joined", "times_us"), [(True, [9, 9, 9]), (False, [7, 7, 9])])
+def test_those_stop_together_whose_tuples_meet(joined: bool, times_us: list[int]) -> None:
     plan, _ = plan_of(two_sources(joined))
-    named = {task.id: task.component for task in plan.tasks}
-    assert [{named[task] for task in cut} for cut in plan.aligned_stops] == groups
-    assert sorted(task for cut in plan.aligned_stops for task in cut) == sorted(
-        task for task, name in named.items() if name in "ab"
-    )
+    named = [*plan.tasks_of("a"), *plan.tasks_of("b")]
+    assert plan.drained_at_cut == tuple(task.id for task in named)
+    record = CutRecord.create(Arena.private(10_000), plan)
+    sources = [SourceCut(record, task.id) for task in named]
+
+    def answer(missing: Sequence[int], hint: str) -> None:
+        for source, time_us in zip(sources, [5, 7, 9], strict=True):
+            source.drain(time_us)
+
+    CutLeader(plan, record, lambda: None).agree(0, answer, Purpose.DRAIN)
+    for source in sources:
+        source.look(10**6)
+    assert [source.until_us for source in sources] == times_us
 
 
 # -- the leader and the sources of a run, without their tasks

@@ -151,7 +151,7 @@ class Network:
         Raises:
             ConfigError: the system has less memory than the channels need.
         """
-        aligns = checkpoints or bool(plan.handing_over or plan.aligned_stops)
+        aligns = checkpoints or bool(plan.handing_over or plan.drained_at_cut)
         ways = list(ways_of(plan))
         sizes = [size_of(plan, settings, way) for way in ways]
         processes = plan.placement.processes

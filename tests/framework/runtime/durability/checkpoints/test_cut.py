@@ -40,7 +40,7 @@ class Run:
         return True
 
     def propose(self, time_us: int, number: int = 1) -> None:
-        self.record.propose(number, {part: time_us for part in self.plan.aligned_stops})
+        self.record.propose(number, {part: time_us for part in self.plan.aligned_sources})
 
     def leader(self) -> CutLeader:
         return CutLeader(self.plan, self.record, lambda: None)
@@ -130,7 +130,7 @@ def test_one_that_takes_the_place_of_another_sets_it_nowhere_below_what_that_has
 @pytest.mark.parametrize("purpose", Purpose)
 def test_a_final_cut_that_is_decided_binds_who_takes_the_place_of_another(purpose: Purpose) -> None:
     run = Run(2)
-    run.record.propose(0, {part: 50 for part in run.plan.aligned_stops}, purpose)
+    run.record.propose(0, {part: 50 for part in run.plan.aligned_sources}, purpose)
     for source in run.sources:
         source.look(9)
     run.record.decide()
