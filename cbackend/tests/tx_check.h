@@ -10,7 +10,7 @@
 
 typedef struct {
     vp_position position;
-    uint32_t log, index; /* the how-manieth of the log */
+    uint32_t log, index; /* its index in the log */
     uint16_t kind;
     uint32_t count, registers;
     uint64_t end; /* byte counter behind it */

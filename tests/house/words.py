@@ -35,7 +35,7 @@ CEILINGS = {
     "sentences of docs": 0,
     "long sentences of docstrings": 2,
     "long sentences of docs": 667,
-    "words that are not English": 9,
+    "words that are not English": 0,
 }
 """The most matches of each pattern. Lower a ceiling when its count has fallen; never raise one."""
 

@@ -4,7 +4,7 @@
  * above lo, are divided into levels from the top down, one per hop of the topology. Seen from its
  * highest bit, a level is
  *
- *     | tag: who emitted | ordinal: the how-manieth output, from 1 | levels below, zero as yet |
+ *     | tag: who emitted | ordinal: the index of the output, from 1 | levels below, zero as yet |
  *                                                                  ^ offset
  *
  * The ordinal of all ones is reserved. An output that would need it, or a greater one, saturates:

@@ -22,7 +22,7 @@ typedef struct vp_txlog vp_txlog;
 typedef struct {
     uint32_t size;          /* bytes of all of it, a multiple of 16 */
     uint16_t kind;          /* VP_TX_PROGRAM and so on */
-    uint16_t ordinal;       /* the how-manieth of its call, from 0 */
+    uint16_t ordinal;       /* its index in its call, from 0 */
     uint16_t registers;     /* how many */
     uint16_t program;       /* how many instructions */
     uint32_t status;        /* written by evaluation: VP_TX_PENDING, VP_TX_DONE, or why it was aborted */

@@ -17,8 +17,8 @@ static struct {
     int number;
 } armed;
 
-/* At the point of this name, when it is passed for the how-manieth time, sends a signal to its process,
- * unless the mark is there already; 0: never. */
+/* The point of this name sends a signal to its process at so many passes, unless the mark is there already;
+ * 0: never. */
 void vp_crash_arm(const char *name, uint64_t passes, int number, const char *mark)
 {
     armed.left = 0;

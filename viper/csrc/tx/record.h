@@ -63,11 +63,11 @@ typedef struct {
 
 /* A block of a batch. */
 typedef struct {
-    uint64_t serial; /* as handles have it, and the how-manieth of its batch it is */
+    uint64_t serial; /* as handles have it, and its index in its batch */
     uint32_t number;
     uint8_t *mask;   /* by row of the batch, whether it is for this; NULL: all are */
     uint32_t rows;   /* how many are */
-    uint32_t next;   /* the how-manieth of these is written out, and then taken, next */
+    uint32_t next;   /* the index of the one that is written out, and then taken, next */
     uint32_t registers;
     char *kinds;  /* of these */
     char *entry;  /* a transaction, as the log has it */
@@ -112,13 +112,13 @@ typedef struct {
     Transaction *transaction;
     uint64_t serial;
     uint32_t number; /* of its register */
-    uint32_t block;  /* the how-manieth of a batch its block is */
+    uint32_t block;  /* the index of its block in a batch */
     char kind;
 } Handle;
 
 /* Why a condition of a transaction was asked for. */
 typedef struct {
-    uint64_t transaction; /* the how-manieth that was recorded */
+    uint64_t transaction; /* its index among those that were recorded */
     uint32_t condition;
     PyObject *text;
 } Reason;

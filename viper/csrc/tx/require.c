@@ -1,4 +1,4 @@
-/* The conditions of a transaction. The how-manieth one it is stands in its instruction, where others have a table and a column. */
+/* The conditions of a transaction. The instruction holds its index, where others have a table and a column. */
 #include "record.h"
 
 /* Whether nobody else has a handle, which a caller has no name for. Free threads cannot tell. */
