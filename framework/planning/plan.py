@@ -124,7 +124,11 @@ class Plan:
         """
         read = {subscription.source for subscription in self.subscriptions}
         spouts = {spout.id for spout in self.topology.spouts if self.traits[spout.id].partitioned} & read
-        return tuple(task.id for task in self.tasks if task.component in spouts)
+        return tuple(
+            task.id
+            for task in self.tasks
+            if task.component in spouts and any(task.id in part for part in self.aligned_sources)
+        )
 
     @property
     def handing_over(self) -> tuple[str, ...]:

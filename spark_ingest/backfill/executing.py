@@ -95,6 +95,7 @@ def bolt_plan(plan: Plan, bolt: str) -> Plan:
         subscriptions=subscriptions,
         channels=(Channel((task.id,), tuple(sorted(one.id for one in feeding))),),
         placement=_in_one_thread(tasks),
+        aligned_sources=(),  # the tasks of spouts that agree on a cut are not there
         # On a thread of its own it could not be run step by step; nothing else is held up by it here.
         confs={**plan.confs, bolt: {**plan.confs[bolt], "viper.blocking": False}},
     )

@@ -15,6 +15,7 @@ from typing import Any
 
 from setproctitle import setproctitle
 
+from framework.common.breakpoints import refuse_breakpoints
 from framework.common.lifeline import ORPHANED, ReceivedLifeline
 from framework.common.prints import prints_to_stderr
 from framework.model.importing import importable, source_folder
@@ -295,22 +296,6 @@ def _flush() -> None:
             stream.flush()
         except (OSError, ValueError):
             logging.getLogger(LOGGER_PREFIX).debug("nobody reads %s any more", stream)
-
-
-def refuse_breakpoints() -> None:
-    """Have ``breakpoint()`` raise in this process from now on, as its debugger would find no input.
-
-    Whoever chose another debugger (``PYTHONBREAKPOINT``) keeps it.
-    """
-    if "PYTHONBREAKPOINT" not in os.environ:
-        sys.breakpointhook = _refused
-
-
-def _refused(*_args: Any, **_options: Any) -> None:
-    raise RuntimeError(
-        "breakpoint() in a worker process, which has no terminal: run with --worker inline, or "
-        "name a debugger that needs none by PYTHONBREAKPOINT"
-    )
 
 
 def enter_sources(plan: Plan, process: int) -> None:

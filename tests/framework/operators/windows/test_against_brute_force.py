@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from framework.operators.windows import WindowContents
+from framework.operators.windows import OpenWindows, WindowContents
+from framework.operators.windows.due import Due
 from framework.runtime import RunReport
 from framework.runtime.tasks.bolt_agenda import WindowEnds
 from tests.framework.operators.windows.test_places import (
@@ -60,7 +61,12 @@ def _positions_stay_at_ends() -> None:
 @pytest.mark.parametrize("plant", ["closed at its end", "stale bound", "trimmed early", "not held"])
 def test_a_planted_mistake_is_found(plant: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if plant == "closed at its end":
-        monkeypatch.setattr(WindowContents, "over_at", lambda self, end_us: end_us)
+        in_time = OpenWindows.next_due
+
+        def early(windows: OpenWindows, time_us: int | None) -> Due | None:
+            return in_time(windows, None if time_us is None else time_us + 1)
+
+        monkeypatch.setattr(OpenWindows, "next_due", early)
     elif plant == "stale bound":
         monkeypatch.setattr(WindowContents, "first_end_behind", lambda self, time_us: time_us + 1_000_000)
     elif plant == "trimmed early":
