@@ -245,15 +245,10 @@ PLANTED: dict[str, tuple[str, Any, str]] = {
     ),
 }
 """Each mistake: what is replaced, by what, and a variant of the sample that was seen to find it quickly."""
-QUICK = "state stays at the key of the tuple before"
-"""The mistake that is planted at every change, as it is found in a third of a second."""
 SHUFFLE = "topology=where par=3 worker=inline workers=1 jumbo=2 seed=13"
 
 
-@pytest.mark.parametrize(
-    "mistake",
-    [pytest.param(name, marks=() if name == QUICK else pytest.mark.slow(daily=True)) for name in PLANTED],
-)
+@pytest.mark.parametrize("mistake", PLANTED)
 def test_the_sample_sees(mistake: str, monkeypatch: pytest.MonkeyPatch) -> None:
     replaced, by, remembered = PLANTED[mistake]
     monkeypatch.setattr(replaced, by)

@@ -175,7 +175,6 @@ PLANTED: dict[Callable[[Patch], None], int] = {
 """Each bug, and the seed that was seen to find it first, or fastest."""
 
 
-@pytest.mark.slow(daily=True)
 @pytest.mark.parametrize("plant", PLANTED, ids=lambda plant: plant.__name__)
 def test_a_planted_bug_is_found(plant: Callable[[Patch], None], monkeypatch: Patch) -> None:
     plant(monkeypatch)

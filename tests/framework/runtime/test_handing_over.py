@@ -179,7 +179,6 @@ def switch_late(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(route_switch, "_first_from", lambda positions, place: len(positions))
 
 
-@pytest.mark.slow(daily=True)
 @pytest.mark.parametrize("plant", [take_at_once, switch_late], ids=lambda plant: plant.__name__)
 def test_a_planted_bug_is_found(
     plant: Callable[[pytest.MonkeyPatch], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -82,7 +82,7 @@ def plan_free(builder_of: Any, seed: int) -> Rows:
     return rows
 
 
-@pytest.mark.parametrize("seed", at_every_change(range(4), daily=True))
+@pytest.mark.parametrize("seed", at_every_change(range(4)))
 def test_no_plan_shows(seed: int) -> None:
     """Late rows go to a stream, two spouts merge with it, and a bolt keeps the history of each key."""
 

@@ -115,7 +115,7 @@ class TurnedTies(Serial):
     "wrong",
     [
         lambda shape: Serial(shape, AbortsLeaveTraces),
-        pytest.param(TurnedTies, marks=pytest.mark.slow(daily=True)),
+        TurnedTies,
     ],
     ids=["aborts", "ties"],
 )

@@ -29,7 +29,7 @@ RUNS = 8
 """Runs that a number stands for."""
 
 
-@pytest.mark.parametrize("first", at_every_change(schedules()[::AT_ONCE], daily=True))
+@pytest.mark.parametrize("first", at_every_change(schedules()[::AT_ONCE]))
 def test_the_sink_shows_what_a_run_without_faults_shows(first: int) -> None:
     happened, end = Events(), min(first + AT_ONCE, schedules().stop)
     for seed in range(first * RUNS, end * RUNS):

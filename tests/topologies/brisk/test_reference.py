@@ -63,7 +63,6 @@ MUTATED: Mapping[str, tuple[Any, Mapping[str, Any]]] = {
 RULES = [(name, each.name) for name, (rules, _) in MUTATED.items() for each in fields(rules)]
 
 
-@pytest.mark.slow(daily=True)
 @pytest.mark.parametrize(("name", "rule"), RULES)
 def test_each_rule_changes_a_row(cases: Mapping[str, Case], name: str, rule: str) -> None:
     case, (rules, changes) = cases[name], MUTATED[name]

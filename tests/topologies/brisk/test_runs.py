@@ -108,7 +108,6 @@ class TestWhatIsTried:
 class TestPlantedBugs:
     """Bolts that break a rule give other rows: so these checks can fail."""
 
-    @pytest.mark.slow(daily=True)
     @pytest.mark.parametrize("form", FORMS)
     @pytest.mark.parametrize(
         ("name", "bolt", "given"),
@@ -130,7 +129,6 @@ class TestPlantedBugs:
         replaced = {{"MovingAverage": "average"}.get(bolt, bolt.lower()): own(**given)}
         assert ran(cases[name], INLINE, 2, 2, form, bolts=replaced) != cases[name].expected()
 
-    @pytest.mark.slow(daily=True)
     @pytest.mark.parametrize("form", FORMS)
     def test_a_ring_of_another_length(
         self, cases: Mapping[str, Case], monkeypatch: pytest.MonkeyPatch, form: str

@@ -107,7 +107,7 @@ def test_the_loop_of_the_benchmark_answers_likewise(lines: list[tuple[int, ...]]
     assert plainly_answered(lines) == list(Reference().answers(lines))
 
 
-@pytest.mark.few(6, daily=True)
+@pytest.mark.few(6)
 @pytest.mark.parametrize("rule", [each.name for each in fields(Rules)])
 def test_each_rule_decides_an_answer(rule: str, lines: Lines, paid: Paid, expected: list[str]) -> None:
     changed = replace(Rules(), **{rule: MUTATED[rule]})

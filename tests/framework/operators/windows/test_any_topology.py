@@ -206,7 +206,6 @@ def test_on_several_workers(workers: Workers, seeds: range, tmp_path: Path) -> N
         check(seed, tmp_path, workers)
 
 
-@pytest.mark.slow(daily=True)
 @pytest.mark.parametrize("plant", ["promises too much", "foreign part"])
 def test_a_planted_mistake_is_found(plant: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     if plant == "promises too much":

@@ -161,7 +161,6 @@ def test_on_every_kind_of_worker(tmp_path: Path, workers: Workers) -> None:
     assert 0 < len(again) < len(whole) and again == whole[-len(again) :]
 
 
-@pytest.mark.slow(daily=True)
 def test_a_bolt_that_does_not_wait_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The checks above can fail: here bolts are saved before all has come to them."""
 
