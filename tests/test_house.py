@@ -16,6 +16,7 @@ import pytest
 from tests.house.constructors import KNOWN_WIDE, MOST, wide
 from tests.house.imports import Import, circles, imports_in
 from tests.house.picture import to_svg, to_text
+from tests.house.requirements import installed_by, not_installed
 from tests.house.rooms import EXCEPTIONS, ORDERS, as_text, upwards
 from tests.house.slivers import KNOWN, LINES, PACKAGES, REASON, slivers
 from tests.house.way import way
@@ -386,3 +387,21 @@ def test_the_way_of_a_tuple_is_traced() -> None:
     assert tasks >= {"emitter", "bolt_task", "processors"}
     assert not tasks & {"agenda", "awaited", "bolt_cut", "membership"}
     assert not {"viper/reader.py", "viper/source.py"} & files
+
+
+def test_tests_import_what_make_test_installs() -> None:
+    """A test that imports more at its top ends the collection in a new checkout; `importorskip` does not."""
+    installed = installed_by("test")
+    found = {
+        str(path.relative_to(REPOSITORY)): missing
+        for path in sorted((REPOSITORY / "tests").rglob("*.py"))
+        if "fixtures" not in path.parts and (missing := not_installed(path.read_text("utf-8"), installed))
+    }
+    assert found == {}
+
+
+def test_a_planted_import_is_found() -> None:
+    source = "import pyspark.sql\nimport pytest, os\nif TYPE_CHECKING:\n    import mypy\n"
+    source += "def test():\n    import mypy\npytest.importorskip('numpy')\nimport numpy\n"
+    assert not_installed(source, {"pytest"}) == ["1: pyspark"]
+    assert not_installed(source, {"pytest", "pyspark"}) == []

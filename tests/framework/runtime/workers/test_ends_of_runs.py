@@ -33,7 +33,7 @@ Kills = Callable[[WorkerHandle], bool]
 @contextmanager
 def killing(phase: Phase, chosen: Kills) -> Iterator[list[int]]:
     """While the block runs, workers are killed as soon as they have told that they have come to a phase."""
-    reached, dead = WorkerHandle.reached, list[int]()
+    reached, begin, dead = WorkerHandle.reached, WorkerHandle.begin, list[int]()
 
     def note(self: WorkerHandle, now: Phase) -> None:
         reached(self, now)
@@ -42,7 +42,14 @@ def killing(phase: Phase, chosen: Kills) -> Iterator[list[int]]:
             os.kill(self.process.pid, signal.SIGKILL)
             dead.append(self.number)
 
-    with patch.object(WorkerHandle, "reached", note):
+    def begin_later(self: WorkerHandle) -> None:
+        """Let no process run tasks that is killed before: a successor may begin as soon as it is ready."""
+        if phase is Phase.READY and chosen(self):
+            self.has_begun = True
+        else:
+            begin(self)
+
+    with patch.object(WorkerHandle, "reached", note), patch.object(WorkerHandle, "begin", begin_later):
         yield dead
 
 
