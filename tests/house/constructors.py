@@ -55,4 +55,4 @@ KNOWN_WIDE: Mapping[str, int] = {
     "spark_ingest.spout.SparkSpout": 7,
     "viper.transactions.specs.TableSpec": 7,
 }
-"""Those that were there when the rule was made, each with its number, which never rises."""
+"""The classes that were wide when the rule was made, each with its number, which never rises."""

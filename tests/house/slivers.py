@@ -69,4 +69,4 @@ KNOWN = frozenset(
         "spark_ingest.replaying.schemas",
     }
 )
-"""Those that were there when the rule was made. None is added, and one that is gone is struck off."""
+"""The slivers of the time when the rule was made. None is added, and one that is gone is struck off."""
