@@ -51,6 +51,7 @@ VALIDATOR = "walmartlabs/linearroad, JavaValidator/ValidateMTBQEven3AeroTolls.ja
 BRISK = "briskstream.txt"
 TSTREAM = "tstream.txt"
 STRETCH = "stretch.txt"
+ORDERED = "ordered-stream-processing.txt"
 """The texts of the papers, as files, so that a test can look for the sentences in them."""
 
 
