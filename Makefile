@@ -112,6 +112,7 @@ bench: .venv/.core
 	    echo "== $$name"; $(BIN)/python benchmarks/$$name.py || exit 1; \
 	done
 	$(MAKE) -C benchmarks/scalegate bench
+	$(MAKE) -C benchmarks/reordering bench
 	$(MAKE) -C benchmarks/transactions bench
 
 bench-spark: .venv/.spark
