@@ -13,8 +13,8 @@ from tests.topologies.tpcx_bb.cases import QUERIES, Files, answered, comparable,
 
 
 def matrix() -> list[tuple[str, Workers, int]]:
-    """Queries, workers and numbers of tasks; the first ones have each query once."""
-    kinds = (INLINE, Workers("thread", 3), Workers("process", 3), Workers("thread", 2), Workers("process", 2))
+    """Queries, workers and numbers of tasks; the first have each query once, and begin on processes."""
+    kinds = (Workers("process", 2), Workers("thread", 3), INLINE, Workers("thread", 2), Workers("process", 3))
     ways = list(product(kinds, (2, 1, 3)))
     step = 4  # has no divisor in common with the number of ways
     return [

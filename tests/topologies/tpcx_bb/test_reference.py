@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.framework.runtime.workers.running import INLINE
+from tests.portions import at_every_change
 from tests.topologies.tpcx_bb.cases import (
     SMALL,
     Files,
@@ -147,24 +148,24 @@ def cart_that_orders_keep() -> Any:
 
 PLANTED: Mapping[str, tuple[str, str, Callable[[Any], Any]]] = {
     "q1, ties": ("q1", "top", lambda queries: top_with_ties_from_above("q1")),
+    "q2, the gap": ("q2", "visits", lambda queries: queries.Visits(gap="3600s")),
+    "q3, the age": ("q3", "views", lambda queries: queries.ViewsBefore(within_s=863_999)),
+    "q4, orders": ("q4", "abandoned", lambda queries: cart_that_orders_keep()),
+    "q15, the last day": ("q15", "of_store", lambda queries: queries.OfStore(last=11_931)),
     "q1, doubles": ("q1", "baskets", lambda queries: baskets_with_doubles()),
     "q1, a store": ("q1", "chosen", lambda queries: queries.OfCategories(stores=(10, 20, 33, 40))),
     "q1, as many as the limit": ("q1", "top", lambda queries: queries.TopPairs(10, 7)),
     "q2, ties": ("q2", "top", lambda queries: top_with_ties_from_above("q2")),
-    "q2, the gap": ("q2", "visits", lambda queries: queries.Visits(gap="3600s")),
     "q2, a longer gap": ("q2", "visits", lambda queries: queries.Visits(gap="3602s")),
     "q3, ties": ("q3", "top", lambda queries: top_with_ties_from_above("q3")),
     "q3, views": ("q3", "views", lambda queries: queries.ViewsBefore(views=4)),
-    "q3, the age": ("q3", "views", lambda queries: queries.ViewsBefore(within_s=863_999)),
     "q4, the gap": ("q4", "carts", lambda queries: queries.Carts(gap="3600s")),
-    "q4, orders": ("q4", "abandoned", lambda queries: cart_that_orders_keep()),
     "q15, the first day": ("q15", "of_store", lambda queries: queries.OfStore(first=11_568)),
-    "q15, the last day": ("q15", "of_store", lambda queries: queries.OfStore(last=11_931)),
 }
+"""The query, the bolt and its maker for each mistake; the first ones are of one query each."""
 
 
-@pytest.mark.few(5)
-@pytest.mark.parametrize("mistake", PLANTED)
+@pytest.mark.parametrize("mistake", at_every_change(PLANTED, 5))
 def test_a_planted_mistake_is_seen(files: Files, mistake: str) -> None:
     query, bolt, make = PLANTED[mistake]
     bolts = {**small_bolts(query), bolt: make(part("tpcx_bb.queries"))}
