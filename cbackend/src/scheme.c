@@ -1,8 +1,8 @@
 /* Batches, and the threads that evaluate them.
  *
- * Threads. They sleep between calls. Within one they wait at barriers, for which they spin, and let others run now and
- *          then. What is written before a barrier is seen behind it. They take no signals, which are for threads that may
- *          be asleep until one comes.
+ * Threads. They sleep between calls. Within one they wait at barriers, for which they spin, and lend the processor to
+ *          others now and then (scheme_wait.c). What is written before a barrier is seen behind it. They take no signals,
+ *          which are for threads that may be asleep until one comes.
  * Undo.    When all threads have noted what the batch may change, the group is told of their notes. They are given up by
  *          a word that is logged in the group's own undo log, so by its commit. Within the batch, a transaction that
  *          aborts goes back by an undo log of its thread's.

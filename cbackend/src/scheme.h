@@ -15,7 +15,6 @@
 #define VIPER_SRC_SCHEME_H
 
 #include <pthread.h>
-#include <sched.h>
 
 #include "evaluation.h"
 #include "viper/txschemes.h"
@@ -142,6 +141,9 @@ struct vp_txscheme {
     vp_txscheme_thread members[VP_SCHEME_THREADS];
 };
 
+/* Lets others have the processor, by a yield or a moment's sleep. */
+void vp_lend_processor(void);
+
 /* Once more in vain: after some of these others may need the processor. */
 static inline void vp_relax(uint32_t *times)
 {
@@ -149,7 +151,7 @@ static inline void vp_relax(uint32_t *times)
     __builtin_ia32_pause();
 #endif
     if (++*times % 64 == 0)
-        sched_yield();
+        vp_lend_processor();
 }
 
 static inline void vp_wait_for(const _Atomic uint32_t *word, uint32_t value)
