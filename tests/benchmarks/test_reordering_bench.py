@@ -43,7 +43,7 @@ def test_a_planted_bug_is_found_in_some_interleaving(bug: str, tmp_path: Path) -
 def test_no_interleaving_is_wrong_and_every_planted_bug_is_found(tmp_path: Path) -> None:
     said = made(tmp_path, "test")
     threads = {f"{flavour}/test_threads" for flavour in ("plain", "asan", "tsan")}
-    tests = {"test_buffer", "test_hybrid"} | threads
+    tests = {"test_explore", "test_buffer", "test_hybrid"} | threads
     assert {f"passed: {test}" for test in tests} <= set(said)
     planted = {path.stem for path in (FOLDER / "tests" / "planted").glob("*.sed")}
     assert planted and {f"caught: {bug}" for bug in planted} <= set(said)
@@ -60,7 +60,7 @@ def test_every_way_puts_out_all_in_order(flavour: str, tmp_path: Path) -> None:
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in said if line.startswith("|")]
     assert [row[0] for row in rows if not row[0].startswith("--")] == [
         *("us an input", "0", "1", "10", "100", "1 to 100"),
-        *("Zipf", "0", "0.99", "1.5"),
+        *("keys", "Zipf 0", "Zipf 0.99", "Zipf 1.5"),
     ]
     assert [len(row) for row in rows] == [11] * 7 + [9] * 5
 

@@ -126,10 +126,12 @@ uint64_t job_arrived(const b_job *job)
 
 void job_rest(uint32_t *times)
 {
+    static _Thread_local bool is_precise;
     if (++*times <= YIELDS) {
         sched_yield();
         return;
     }
-    prctl(PR_SET_TIMERSLACK, 1);
+    if (!is_precise)
+        is_precise = prctl(PR_SET_TIMERSLACK, 1) == 0;
     nanosleep(&(struct timespec){0, REST_NS}, NULL);
 }

@@ -1,17 +1,19 @@
 /* All ways in turn, in one run: for each job a line of a table.
  *
  *     bench [--rounds N] [--seconds S] [--workers N] [--claim N] [--slice US] [--room N] [--load SHARE] [--keyed-cost US]
- *           [--waits] [--check]
+ *           [--waits] [--only NAME] [--check]
  *
  * A line gives medians over the rounds: thousands of inputs a second, where all are there at the start, and microseconds
  * from when an input is there to its output, where they come at a rate. The rate is a share (--load) of what the slowest
  * way of the line makes, the same for all ways. The order of the outputs is always checked. A run takes about --seconds
- * if all workers work all the time. --check makes the runs short: their figures mean nothing.
+ * if all workers work all the time. --only runs the lines that have a name in their first column. --check makes the runs
+ * short: their figures mean nothing.
  */
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "ways.h"
@@ -23,6 +25,7 @@ typedef struct {
     uint64_t claim, room;
     double seconds, slice_us, load, keyed_us;
     bool waits, is_check;
+    const char *only; /* NULL: all lines */
 } b_options;
 
 typedef struct {
@@ -32,7 +35,12 @@ typedef struct {
 static const job_cost costs[] = {
     {"0", 0, 0}, {"1", 1, 1}, {"10", 10, 10}, {"100", 100, 100}, {"1 to 100", 1, 100},
 };
-static const double zipfs[] = {0, 0.99, 1.5};
+static const struct {
+    const char *name;
+    double exponent;
+} keys[] = {{"Zipf 0", 0}, {"Zipf 0.99", 0.99}, {"Zipf 1.5", 1.5}};
+
+enum { COSTS = sizeof costs / sizeof *costs, KEYS = sizeof keys / sizeof *keys };
 
 static int compare(const void *left, const void *right)
 {
@@ -105,6 +113,8 @@ static void print_line(const char *name, double ideal, double rate, b_figures *f
 static void run_line(b_options options, const char *name, job_cost cost, double zipf, const b_way *const *ways)
 {
     static b_figures figures[MOST_WAYS];
+    if (options.only && strcmp(options.only, name) != 0)
+        return;
     b_run plan = {.job = job_new(inputs_of(options, cost), cost, zipf), .workers = options.workers, .room = options.room};
     plan.job.waits = options.waits;
     plan.claim = (uint64_t)fmin(fmax(options.slice_us / fmax(plan.job.mean_us, 1e-3), 1), (double)options.claim);
@@ -147,6 +157,24 @@ static double number(const char *text, double least, double most, bool is_whole)
     return value;
 }
 
+/* A name that some line has. */
+static const char *line_name(const char *text)
+{
+    for (size_t i = 0; i < COSTS; i++)
+        if (strcmp(costs[i].name, text) == 0)
+            return text;
+    for (size_t i = 0; i < KEYS; i++)
+        if (strcmp(keys[i].name, text) == 0)
+            return text;
+    fprintf(stderr, "found %s, expected the name of a line:", text);
+    for (size_t i = 0; i < COSTS; i++)
+        fprintf(stderr, " \"%s\"", costs[i].name);
+    for (size_t i = 0; i < KEYS; i++)
+        fprintf(stderr, " \"%s\"", keys[i].name);
+    fprintf(stderr, "\n");
+    exit(2);
+}
+
 static b_options parse(int count, char **arguments)
 {
     static const struct option known[] = {
@@ -154,7 +182,7 @@ static b_options parse(int count, char **arguments)
         {"workers", required_argument, NULL, 'w'}, {"claim", required_argument, NULL, 'c'},
         {"slice", required_argument, NULL, 'S'}, {"room", required_argument, NULL, 'o'},
         {"load", required_argument, NULL, 'l'}, {"keyed-cost", required_argument, NULL, 'k'},
-        {"waits", no_argument, NULL, 'W'}, {"check", no_argument, NULL, 'C'},
+        {"waits", no_argument, NULL, 'W'}, {"only", required_argument, NULL, 'O'}, {"check", no_argument, NULL, 'C'},
         {0},
     };
     b_options made = {.rounds = 5, .claim = 64, .room = 8192, .seconds = 1, .slice_us = 200, .load = 0.7, .keyed_us = 10};
@@ -170,6 +198,7 @@ static b_options parse(int count, char **arguments)
         case 'l': made.load = number(optarg, 0.01, 1, false); break;
         case 'k': made.keyed_us = number(optarg, 0, 1e6, false); break;
         case 'W': made.waits = true; break;
+        case 'O': made.only = line_name(optarg); break;
         case 'C': made.is_check = true; break;
         default: exit(2);
         }
@@ -195,12 +224,10 @@ int main(int count, char **arguments)
            (unsigned long long)options.room, options.seconds, options.load, options.rounds,
            options.waits ? ", costs are times of waiting" : "", options.is_check ? "; a check, so these are no figures" : "");
     print_head("us an input", stateless_ways);
-    for (size_t i = 0; i < sizeof costs / sizeof *costs; i++)
+    for (size_t i = 0; i < COSTS; i++)
         run_line(options, costs[i].name, costs[i], 0, stateless_ways);
-    print_head("Zipf", keyed_ways);
-    for (size_t i = 0; i < sizeof zipfs / sizeof *zipfs; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "%g", zipfs[i]);
-        run_line(options, name, (job_cost){name, options.keyed_us, options.keyed_us}, zipfs[i], keyed_ways);
-    }
+    print_head("keys", keyed_ways);
+    job_cost keyed = {"keyed", options.keyed_us, options.keyed_us};
+    for (size_t i = 0; i < KEYS; i++)
+        run_line(options, keys[i].name, keyed, keys[i].exponent, keyed_ways);
 }
