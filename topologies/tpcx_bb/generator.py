@@ -112,6 +112,7 @@ def sales(rows, seed=1, days=0.25, customers=1000, items=200, skew=0.8, begins=B
     """Yield the rows of `store_sales`, with the columns `SALES`.
 
     The rows of a ticket follow one another, of one time. A ticket has one to eight items, some of them twice.
+    Each ten of them go to the ten stores, so that with enough of them a store sells on every day.
     Every other item is followed by its neighbour, so that some pairs are sold together often. Categories
     above 5 sell at prices that rise from day to day, and the others at prices that fall.
 
@@ -128,10 +129,11 @@ def sales(rows, seed=1, days=0.25, customers=1000, items=200, skew=0.8, begins=B
     customer_law, item_law = Zipf(customers, skew), Zipf(items, skew)
     first_s = _second_of(begins)
     tickets_apart_s = days * DAY_S * 4.5 / max(rows, 1)
-    at_s, ticket, number = float(first_s), 0, 0
+    at_s, ticket, number, stores = float(first_s), 0, 0, []
     while number < rows:
         at, ticket = int(at_s), ticket + 1
-        customer, store = customer_law.draw(chance) + 1, chance.choice(STORES)
+        stores = stores or chance.sample(STORES, len(STORES))
+        customer, store = customer_law.draw(chance) + 1, stores.pop()
         rank = item_law.draw(chance)
         for _ in range(min(chance.randint(1, 8), rows - number)):
             item, quantity = FIRST_ITEM + rank, chance.randint(1, 5)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from heapq import merge
 from itertools import islice
 from operator import itemgetter
@@ -145,6 +146,7 @@ def comparable(query: str, answers: Sequence[Row]) -> list[Row]:
     return sorted(answers) if query == "q15" else list(answers)
 
 
+@cache
 def of_sqlite(query: str, path: Path, rules: Any = None) -> list[Row]:
     """The answers of SQLite's SQL.
 

@@ -43,6 +43,12 @@ def test_rows_are_spread_over_the_days(table: str) -> None:
     assert (rows[-1][1] - rows[0][1]) / 86_400 == pytest.approx(20, abs=3)
 
 
+def test_a_store_sells_on_each_day_of_the_year() -> None:
+    generator = part("tpcx_bb.generator")
+    rows = generator.sales(60_000, days=370.0)
+    assert {row[2] for row in rows if row[6] == 10} >= set(range(11_567, 11_933))
+
+
 def test_skew_takes_rows_to_few_users_and_items() -> None:
     """The first of a hundred has a hundredth of them without, and a fifth by Zipf's law."""
     generator = part("tpcx_bb.generator")
