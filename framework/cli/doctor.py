@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
-from framework.cli.examination import Finding, Health, examine
 from framework.cli.exit_codes import ExitCode
 
-_COLOURS = {Health.OK: "green", Health.WARNING: "yellow", Health.PROBLEM: "red"}
+if TYPE_CHECKING:
+    from framework.cli.examination import Finding
+
+_COLOURS = {"ok": "green", "warning": "yellow", "problem": "red"}
 
 
 @click.command()
@@ -23,6 +26,8 @@ def doctor(ctx: click.Context, clean: bool, as_json: bool) -> None:
 
     Each line is ok, a warning (most runs work) or a problem (none do). Exit code 1 if there is a problem.
     """
+    from framework.cli.examination import Health, examine
+
     findings = examine(clean=clean)
     if as_json:
         click.echo(json.dumps([asdict(finding) for finding in findings], indent=2))

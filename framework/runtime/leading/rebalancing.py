@@ -1,20 +1,25 @@
-"""Has a run move its bolts from worker to worker by itself (``topology.workers: auto``)."""
+"""Has a run move its bolts from worker to worker by itself (``topology.workers: auto``).
+
+The model that predicts gains is imported only where a bolt may be moved, so that other runs begin sooner.
+"""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from framework.model.config import Settings
 from framework.model.errors import ViperError
-from framework.optimizer.profiling import CannotBeModelled, machine_of
 from framework.planning import Plan
 from framework.runtime.coordination.scaling import Scaling
 from framework.runtime.leading.controlling import Counted
 from framework.runtime.leading.observer import LONGEST_PAUSE_S, PERIOD_S, Observer
 from framework.runtime.observation.statistics import RunStatistics
-from framework.runtime.rebalancing import Look, Rebalancer, Sets, movable_of, window
+
+if TYPE_CHECKING:
+    from framework.runtime.rebalancing import Look, Rebalancer, Sets
 
 log = logging.getLogger("viperstorm.scale")
 
@@ -95,6 +100,8 @@ class Rebalancing:
 
     def _see(self, rebalancer: Rebalancer, now_s: float) -> None:
         """Take note of what was done since the last look, and move what is worth it."""
+        from framework.runtime.rebalancing import Look, window
+
         before, self._before = self._before, Look(now_s, self._statistics().tasks)
         done = window(before, self._before) if before is not None else None
         if done is not None:
@@ -117,6 +124,9 @@ def _made(plan: Plan, interval_s: float) -> Rebalancer | None:
     """The rebalancer that decides; None if nothing can be moved, or no model predicts the gain."""
     if not plan.movable:
         return None
+    from framework.optimizer.profiling import CannotBeModelled, machine_of
+    from framework.runtime.rebalancing import Rebalancer, movable_of
+
     try:
         movable = movable_of(plan)
     except CannotBeModelled as error:
