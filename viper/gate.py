@@ -1,4 +1,4 @@
-"""ScaleGate: one stream of several sources to several readers, each of which gets every tuple in order.
+"""ScaleGate: one stream of several sources to several readers, in order, which each get every tuple or share them.
 
 A gate lies in an arena and is known by its offset there. Every process that has the arena can attach it and
 take any of its ends, each of which is for one task.
@@ -12,6 +12,7 @@ from typing import Any, Final
 from viper._backend import ffi, lib
 from viper.arena import Arena
 from viper.bell import Bell
+from viper.claims import ClaimingReader
 from viper.codec import decode
 from viper.errors import ArenaError
 from viper.jumbo import Jumbo
@@ -43,6 +44,8 @@ class ScaleGate:
         """Number of producing tasks."""
         self.reader_count = int(lib.vp_gate_readers(self._gate))
         """Number of consuming tasks."""
+        self.claims = bool(lib.vp_gate_claims(self._gate))
+        """True if each tuple goes to one of the readers, which claims it."""
         self._rings = [lib.vp_gate_ring(self._gate, index) for index in range(self.source_count)]
         self._survives = survives
         self._local_readers = frozenset(_checked("reader", i, self.reader_count) for i in local_readers)
@@ -52,7 +55,15 @@ class ScaleGate:
 
     @classmethod
     def create(
-        cls, arena: Arena, sources: int, readers: int = 1, *, slots: int, tuples: int, payload_bytes: int = 0
+        cls,
+        arena: Arena,
+        sources: int,
+        readers: int = 1,
+        *,
+        slots: int,
+        tuples: int,
+        payload_bytes: int = 0,
+        claims: bool = False,
     ) -> ScaleGate:
         """A new gate, all of whose readers are in this process.
 
@@ -64,13 +75,14 @@ class ScaleGate:
             tuples: tuples that each source has room for, likewise; no jumbo tuple may have more.
             payload_bytes: bytes that each source has room for, likewise, for what is encoded for readers
                 in other processes.
+            claims: whether each tuple goes to one reader only, which claims it; else to all.
 
         Raises:
             ArenaError: the arena has no room for it.
             ValueError: a number out of range.
         """
         offset = arena.allocate(cls.size(sources, readers, slots, tuples, payload_bytes))
-        shape = (sources, readers, slots, tuples, payload_bytes)
+        shape = (sources, readers, slots, tuples, payload_bytes, claims)
         lib.vp_gate_format(arena._header, offset, shape)
         return cls(arena, offset, range(readers))
 
@@ -110,7 +122,7 @@ class ScaleGate:
         for (name, (least, most)), found in zip(_LIMITS.items(), shape, strict=True):
             if not least <= found <= most:
                 raise ValueError(f"{name}={found!r}: expected {least} to {most}")
-        return int(lib.vp_arena_rounded(lib.vp_gate_size(shape)))
+        return int(lib.vp_arena_rounded(lib.vp_gate_size((*shape, False))))
 
     def source(self, index: int) -> Source:
         """The producing end for one source; the same each time.
@@ -137,7 +149,8 @@ class ScaleGate:
 
     def _make_reader(self, index: int) -> Reader:
         payloads = [self._payloads_of(index, source) for source in range(self.source_count)]
-        return Reader(index, self._gate, self._rings, self._arena, payloads)
+        kind = ClaimingReader if self.claims else Reader
+        return kind(index, self._gate, self._rings, self._arena, payloads)
 
     def _payloads_of(self, reader: int, source: int) -> list[Jumbo | None]:
         """The jumbo tuples of a source that a reader in this process can reach, by slot."""

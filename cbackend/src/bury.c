@@ -41,7 +41,10 @@ static void bury_at(vp_ring *ring, uint32_t reader)
 
 uint64_t vp_gate_bury_reader(vp_gate *gate, uint32_t reader)
 {
-    for (uint32_t source = 0; source < gate->source_count; source++)
+    /* A claimant's successor leaves out what is not its own by the numbers of tuples, from the first that was not
+     * released on. A source may stand further on there than another. Numbers are too high then, but lower than those of
+     * all tuples that have not been seen: whatever was released had been. */
+    for (uint32_t source = 0; source < gate->source_count && !gate->claims; source++)
         bury_at(vp_gate_ring_at(gate, source), reader);
     _Atomic uint64_t *working = &gate->readers[reader].working;
     uint64_t lost = atomic_load_explicit(working, memory_order_relaxed);

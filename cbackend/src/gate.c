@@ -79,6 +79,7 @@ vp_gate *vp_gate_format(void *arena, uint64_t offset, vp_gate_shape shape)
     gate->ring_size = ring_size(&plan);
     gate->source_count = shape.sources;
     gate->reader_count = shape.readers;
+    gate->claims = shape.claims;
     for (uint32_t reader = 0; reader < shape.readers; reader++)
         atomic_init(&gate->readers[reader].holding, -1);
     for (uint32_t source = 0; source < shape.sources; source++)
@@ -112,6 +113,11 @@ uint32_t vp_gate_sources(const vp_gate *gate)
 uint32_t vp_gate_readers(const vp_gate *gate)
 {
     return gate->reader_count;
+}
+
+bool vp_gate_claims(const vp_gate *gate)
+{
+    return gate->claims;
 }
 
 vp_ring *vp_gate_ring(vp_gate *gate, uint32_t source)

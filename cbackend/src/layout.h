@@ -93,6 +93,9 @@ typedef struct {
     _Atomic uint32_t expelled;
     alignas(VP_LINE) _Atomic int64_t holding; /* written by the reader */
     _Atomic uint64_t working; /* likewise: untracked tuples that it was delivered and has not finished */
+    alignas(VP_LINE) _Atomic uint64_t claim; /* where its last claim begins, or one that it did not get; see claims.h */
+    _Atomic uint64_t claim_end; /* where the last that it got ends; written by whoever claims next, too */
+    _Atomic uint64_t seen;      /* all of its claims before this have been delivered to it */
 } vp_reader_words;
 
 struct vp_gate {
@@ -100,6 +103,8 @@ struct vp_gate {
     uint64_t at;                  /* bytes from the arena's start */
     uint64_t rings_at, ring_size; /* bytes from the gate's start to the first ring, and from ring to ring */
     uint32_t source_count, reader_count;
+    uint32_t claims;                         /* whether each tuple goes to one reader only */
+    alignas(VP_LINE) _Atomic uint64_t claimed; /* where the last claim ends, and whose it is: see claims.h */
     vp_reader_words readers[];
 };
 

@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "claims.h"
 #include "crash.h"
 #include "line.h"
 #include "order.h"
@@ -51,6 +52,10 @@ typedef struct {
 
 struct vp_merge {
     vp_reader_words *own;
+    vp_gate *shared;     /* the gate, where its readers claim its tuples; else NULL */
+    uint32_t reader;
+    uint64_t number;     /* of the next tuple, where they do */
+    uint64_t begin, end; /* the last claim; what lies before its beginning is another's */
     int64_t holding;     /* as noted in own */
     vp_tournament order; /* a head: the position of the next tuple; the reader's bound while none waits */
     uint32_t patience;   /* see PATIENCE: less while there are long runs */
@@ -111,6 +116,23 @@ static vp_merge *blank(uint32_t count)
     return NULL;
 }
 
+/* Goes on where the reader before this one was, if there was one: with a claim of which it has seen nothing, too. */
+static void begin_claiming(vp_merge *merge, vp_gate *gate, uint32_t reader)
+{
+    merge->shared = gate;
+    merge->reader = reader;
+    for (uint32_t i = 0; i < gate->source_count; i++) {
+        /* Relaxed: the reader's own word. */
+        merge->cursors[i].delivered = atomic_load_explicit(&merge->sources[i].own->delivered, memory_order_relaxed);
+        merge->number += merge->cursors[i].delivered;
+    }
+    vp_claim_note(gate, atomic_load(&gate->claimed));
+    merge->end = atomic_load(&merge->own->claim_end);
+    uint64_t begin = atomic_load(&merge->own->claim), seen = atomic_load(&merge->own->seen);
+    begin = begin > seen ? begin : seen;
+    merge->begin = begin < merge->end ? begin : merge->end;
+}
+
 vp_merge *vp_merge_new(vp_gate *gate, uint32_t reader)
 {
     vp_merge *merge = blank(gate->source_count);
@@ -125,6 +147,8 @@ vp_merge *vp_merge_new(vp_gate *gate, uint32_t reader)
         point(merge, i);
         vp_wake_source(ring); /* the reader before this one may have died before it did */
     }
+    if (gate->claims)
+        begin_claiming(merge, gate, reader);
     merge->order.winner = play(merge, 1);
     return merge;
 }
@@ -147,8 +171,8 @@ static void note_holding(vp_merge *merge, int64_t source)
     atomic_store_explicit(&merge->own->holding, source, memory_order_relaxed);
 }
 
-/* Finds the winner for all that is known now; whether it has a tuple. */
-static bool settle(vp_merge *merge)
+/* Finds the winner for all that is known now, whoever it is for; whether it has a tuple. */
+static bool settle_any(vp_merge *merge)
 {
     uint64_t winner = merge->order.winner.source;
     while (!merge->cursors[winner].end && vp_reader_refresh(&merge->sources[winner])) {
@@ -189,6 +213,47 @@ static uint32_t in_a_row(vp_merge *merge, uint64_t winner)
     uint32_t patience = count >= LONG ? merge->patience / 2 : merge->patience + 2;
     merge->patience = patience < PATIENCE ? patience : PATIENCE;
     return count;
+}
+
+/* Leaves out ready tuples up to a number: they are others'. */
+static void pass(vp_merge *merge, uint64_t until)
+{
+    while (merge->number < until && settle_any(merge)) {
+        uint64_t winner = merge->order.winner.source, left = until - merge->number;
+        uint32_t count = in_a_row(merge, winner);
+        count = count < left ? count : (uint32_t)left;
+        merge->order.heads[winner] += count;
+        merge->number += count;
+        if (merge->order.heads[winner] == merge->cursors[winner].end) {
+            follow(merge, winner);
+            point(merge, winner);
+        }
+        merge->order.winner = vp_replay(&merge->order, winner);
+    }
+}
+
+/* Tells everybody how far the reader has come in each source. */
+static void account_passed(vp_merge *merge)
+{
+    for (uint32_t i = 0; i < merge->order.count; i++) {
+        follow(merge, i);
+        /* Relaxed, then released: as in account. */
+        _Atomic uint64_t *delivered = &merge->sources[i].own->delivered;
+        if (merge->cursors[i].delivered != atomic_load_explicit(delivered, memory_order_relaxed))
+            atomic_store_explicit(delivered, merge->cursors[i].delivered, memory_order_release);
+    }
+}
+
+/* Finds the winner for all that is known now; whether it has a tuple for this reader, as far as is known. */
+static bool settle(vp_merge *merge)
+{
+    if (merge->shared) {
+        uint64_t number = merge->number;
+        pass(merge, merge->number < merge->end ? merge->begin : vp_claimed(merge->shared));
+        if (merge->number != number)
+            account_passed(merge);
+    }
+    return settle_any(merge);
 }
 
 /* Copies the winner's next tuple, or all that it has in a row, up to the end of the room, once it has won often enough
@@ -286,6 +351,8 @@ static uint64_t untracked_from(const vp_positions *positions, uint64_t first)
 /* Tells everybody what a take has brought: once for each source, as nobody has seen anything of it before. */
 static void account(vp_merge *merge, const delivery *taken, uint64_t before)
 {
+    if (merge->shared)
+        account_passed(merge);
     /* Before delivered: who dies in between has lost too many rather than too few. */
     vp_merge_working(merge, untracked_from(taken->into, before));
     VP_CRASH_POINT("take: working");
@@ -307,33 +374,81 @@ static void account(vp_merge *merge, const delivery *taken, uint64_t before)
     }
 }
 
-int64_t vp_merge_take(vp_merge *merge, vp_positions *into, uint64_t limit, vp_run *runs, uint32_t max_runs)
+/* Takes up to `limit` ready tuples, or VP_NO_MEMORY; nobody knows of it yet. */
+static int64_t gather(vp_merge *merge, uint64_t limit, delivery *taken)
 {
-    delivery taken = {into, runs, 0, max_runs};
-    uint64_t before = into->length;
-    while (limit > 0 && settle(merge)) {
+    while (limit > 0 && settle_any(merge)) {
         bool on_line = comes_on_line(merge);
-        if (taken.made > 0 && (on_line || vp_positions_on_line(into)))
+        if (taken->made > 0 && (on_line || vp_positions_on_line(taken->into)))
             break; /* a line that is taken with others is one no more */
-        if (on_line) {
-            if (!draw_line(merge, limit, &taken))
-                return VP_NO_MEMORY;
-            break;
-        }
+        if (on_line)
+            return draw_line(merge, limit, taken) ? taken->made : VP_NO_MEMORY;
         uint64_t room = limit < AT_ONCE ? limit : AT_ONCE;
-        if (vp_positions_reserve(into, room)) {
-            if (!taken.made)
-                return VP_NO_MEMORY;
-            break;
-        }
-        uint64_t count = draw(merge, room, &taken);
+        if (vp_positions_reserve(taken->into, room))
+            return taken->made ? taken->made : VP_NO_MEMORY;
+        uint64_t count = draw(merge, room, taken);
         if (!count)
             break;
         limit -= count;
     }
-    if (taken.made > 0)
+    return taken->made;
+}
+
+/* Forgets the first tuples of a take, which are others'. */
+static void leave_out(delivery *taken, uint64_t before, uint64_t count)
+{
+    vp_positions *into = taken->into;
+    into->length -= count;
+    memmove(into->data + before, into->data + before + count, (into->length - before) * sizeof *into->data);
+    uint32_t gone = 0;
+    for (; gone < taken->made && taken->runs[gone].count <= count; gone++)
+        count -= taken->runs[gone].count;
+    taken->made -= gone;
+    memmove(taken->runs, taken->runs + gone, taken->made * sizeof *taken->runs);
+    if (count) {
+        taken->runs[0].first += (uint32_t)count;
+        taken->runs[0].count -= (uint32_t)count;
+    }
+}
+
+/* Takes what is left of the reader's last claim, or else up to `limit` ready tuples that it claims. */
+static int64_t gather_claimed(vp_merge *merge, uint64_t limit, delivery *taken)
+{
+    uint64_t before = taken->into->length;
+    while (settle(merge)) {
+        uint64_t first = merge->number;
+        if (first < merge->end)
+            limit = limit < merge->end - first ? limit : merge->end - first;
+        int64_t made = gather(merge, limit, taken);
+        if (made <= 0)
+            return made;
+        merge->number = first + (taken->into->length - before);
+        if (first >= merge->end) {
+            uint64_t begin = vp_claim_until(merge->shared, merge->reader, merge->number);
+            if (begin > first)
+                leave_out(taken, before, begin < merge->number ? begin - first : merge->number - first);
+            if (!taken->made)
+                continue; /* all of it has been claimed */
+            merge->begin = begin;
+            merge->end = merge->number;
+        }
+        return taken->made;
+    }
+    return 0;
+}
+
+int64_t vp_merge_take(vp_merge *merge, vp_positions *into, uint64_t limit, vp_run *runs, uint32_t max_runs)
+{
+    delivery taken = {into, runs, 0, max_runs};
+    uint64_t before = into->length;
+    int64_t made = !limit          ? 0
+                   : merge->shared ? gather_claimed(merge, limit, &taken)
+                                   : gather(merge, limit, &taken);
+    if (made > 0)
         account(merge, &taken, before);
-    return taken.made;
+    if (made > 0 && merge->shared)
+        atomic_store(&merge->own->seen, merge->number);
+    return made;
 }
 
 void vp_merge_working(vp_merge *merge, uint64_t untracked)
@@ -351,6 +466,12 @@ void vp_merge_release(vp_merge *merge)
 uint32_t vp_merge_put_back(vp_merge *merge, uint32_t source, uint64_t count)
 {
     vp_reader_go_back(&merge->sources[source], count);
+    merge->number -= count;
+    if (merge->shared)
+        atomic_store(&merge->own->seen, merge->number);
+    /* Relaxed: the reader's own word. */
+    merge->cursors[source].delivered =
+        atomic_load_explicit(&merge->sources[source].own->delivered, memory_order_relaxed);
     point(merge, source);
     merge->order.winner = play(merge, 1); /* all matches anew, as one bound is smaller than it was */
     return merge->cursors[source].slot;

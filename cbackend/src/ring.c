@@ -175,7 +175,8 @@ static int place_positions(vp_ring *ring, vp_slot *slot, const vp_positions *pos
     if (!vp_positions_on_line(positions))
         return copy_ordered(cells, positions->data + first, slot->count);
     const vp_places part = vp_places_part(&positions->places, positions->length, first, slot->count);
-    const bool may_be = slot->count >= VP_LEAST_ON_LINE && vp_ring_gate(ring)->source_count == 1;
+    const vp_gate *gate = vp_ring_gate(ring);
+    const bool may_be = slot->count >= VP_LEAST_ON_LINE && gate->source_count == 1 && !gate->claims;
     slot->on_line = may_be && vp_places_pack(&part, slot->count, cells);
     if (!slot->on_line)
         vp_places_write(&part, slot->count, cells);

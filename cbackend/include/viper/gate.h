@@ -1,4 +1,5 @@
-/* The gate (ScaleGate): one stream of several sources to several readers, each of which gets every tuple.
+/* The gate (ScaleGate): one stream of several sources to several readers, each of which gets every tuple, or, where
+ * they claim them, those that it claims.
  *
  * It has one ring per source, and each ring has one head per reader: nothing is copied for a reader,
  * and a ring has room when the slowest reader has released some. Each reader merges the rings for
@@ -13,6 +14,7 @@
 #ifndef VIPER_GATE_H
 #define VIPER_GATE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "viper/ring.h"
@@ -24,6 +26,7 @@ typedef struct vp_gate vp_gate;
 typedef struct {
     uint32_t sources, readers, slots, tuples;
     uint64_t payload_bytes;
+    bool claims; /* each tuple goes to one reader only, see merge.h */
 } vp_gate_shape;
 
 typedef struct {
@@ -49,6 +52,7 @@ vp_gate *vp_gate_at(void *arena, uint64_t offset);
 
 uint32_t vp_gate_sources(const vp_gate *gate);
 uint32_t vp_gate_readers(const vp_gate *gate);
+bool vp_gate_claims(const vp_gate *gate);
 vp_ring *vp_gate_ring(vp_gate *gate, uint32_t source);
 
 void vp_gate_set_source_bell(vp_gate *gate, uint32_t source, uint64_t bell);

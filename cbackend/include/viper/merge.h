@@ -6,6 +6,10 @@
  * sequence depends on what the sources add, never on when. A source that has not spoken is bounded
  * by the least position, and holds the merge.
  *
+ * Where the readers of a gate claim its tuples, a tuple is delivered to one of them: whoever takes it first. What a
+ * reader has taken lies behind all that it had taken before. Its frontier is the first tuple that nobody has claimed,
+ * if it has nothing left of its last claim. src/claims.h says how.
+ *
  * What is delivered are runs: stretches of one jumbo tuple. The positions are copied out; the
  * payload stays under its slot until vp_merge_release.
  */

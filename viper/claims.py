@@ -1,0 +1,60 @@
+"""The readers of a gate that share its tuples: each claims the next ones when it has nothing to do."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Final
+
+from viper.position import Position, Positions
+from viper.reader import Reader, Run
+
+AT_ONCE_S: Final = 0.0005
+"""Seconds that the tuples of a claim take together, about: all that come behind them in order wait as long.
+
+What a claim costs beside others is some microseconds, which is less than one part in a hundred of it.
+"""
+_GROWTH: Final = 4
+"""A claim has at most so many times the tuples of the one before, as the next ones may take longer."""
+
+
+class ClaimingReader(Reader):
+    """One of several readers of a gate, each of whose tuples goes to one of them; for one thread at a time.
+
+    A tuple goes to whoever takes it first. What a reader delivers ascends, as with any other. It claims as many tuples
+    at once as took `AT_ONCE_S` seconds before, and one to begin with.
+    """
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._length = 1
+        """The most tuples of the next claim."""
+        self._claimed = 0
+        """The tuples of this one; 0 where it is done."""
+        self._since_s = 0.0
+
+    @property
+    def length(self) -> int:
+        """The most tuples that it claims at once now."""
+        return self._length
+
+    def _deliver(
+        self, limit: int, into: Positions, *, joins: bool, borrows: bool
+    ) -> tuple[list[Run], bytes | None]:
+        before = len(into)
+        runs, order = super()._deliver(min(limit, self._length), into, joins=joins, borrows=False)
+        if runs:
+            self._claimed, self._since_s = len(into) - before, time.monotonic()
+        elif not self._defers:
+            self.release()
+        return runs, order
+
+    def outlook(self) -> tuple[bool, Position, int]:
+        """As in the base class; what others have claimed is released, and the last claim is done."""
+        if self._claimed:
+            took_s = (time.monotonic() - self._since_s) / self._claimed
+            self._length = max(min(int(AT_ONCE_S / max(took_s, 1e-9)), self._claimed * _GROWTH), 1)
+            self._claimed = 0
+        found = super().outlook()
+        if not self._holds:
+            self.release()
+        return found
