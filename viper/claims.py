@@ -20,8 +20,8 @@ _GROWTH: Final = 4
 class ClaimingReader(Reader):
     """One of several readers of a gate, each of whose tuples goes to one of them; for one thread at a time.
 
-    A tuple goes to whoever takes it first. What a reader delivers ascends, as with any other. It claims as many tuples
-    at once as took `AT_ONCE_S` seconds before, and one to begin with.
+    A tuple goes to whoever takes it first. What a reader delivers ascends, as with any other. It claims as
+    many tuples at once as took `AT_ONCE_S` seconds before, and one to begin with.
     """
 
     def __init__(self, *arguments: Any) -> None:

@@ -1,4 +1,4 @@
-"""ScaleGate: one stream of several sources to several readers, in order, which each get every tuple or share them.
+"""ScaleGate: one stream of several sources in order, for several readers that each get it, or share it.
 
 A gate lies in an arena and is known by its offset there. Every process that has the arena can attach it and
 take any of its ends, each of which is for one task.

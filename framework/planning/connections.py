@@ -56,9 +56,10 @@ def make_channels(
         sources, feedback = (_sources(bolt.id, tasks, subscriptions, back) for back in (False, True))
         # A bolt that only subscribes to the system's ticks follows the spouts' time, and ends with them.
         sources = sources or tuple(task.id for task in tasks if task.role is Role.SPOUT)
-        shared = not feedback and _gets_everything(bolt.id, subscriptions)
+        shared = not feedback and _have_one_input(bolt.id, subscriptions)
         groups = [readers] if shared else [(reader,) for reader in readers]
-        channels += [Channel(group, sources, feedback) for group in groups]
+        claims = any(s.claimed for s in subscriptions if s.target == bolt.id)
+        channels += [Channel(group, sources, feedback, claims=claims and len(group) > 1) for group in groups]
     return tuple(channels)
 
 
@@ -110,8 +111,8 @@ def _sources(
     return tuple(task.id for task in tasks if task.component in names)
 
 
-def _gets_everything(bolt: str, subscriptions: Sequence[Subscription]) -> bool:
-    """True if each task of a bolt gets every tuple that any of them gets."""
+def _have_one_input(bolt: str, subscriptions: Sequence[Subscription]) -> bool:
+    """True if each task of a bolt gets every tuple that any of them gets, or may claim it."""
     return all(s.is_shared for s in subscriptions if s.target == bolt)
 
 

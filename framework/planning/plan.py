@@ -49,17 +49,21 @@ class Subscription:
     """Indexes of the fields that name the key of its consumer's state; None where that has none by key."""
     key_input: KeyInput | None = None
     """The way in which tuples come to a consumer that derives their keys; None for any other."""
+    claimed: bool = False
+    """True if the tasks of its consumer claim its tuples."""
 
     @property
     def is_shared(self) -> bool:
-        """True if each task of its consumer gets every tuple, as it is."""
+        """True if all tasks of its consumer have one input: each gets every tuple, or claims some."""
+        if self.claimed:
+            return True
         mode = InputMode.SHARED if self.key_input is None else self.key_input.mode
         return self.grouping.kind is GroupingKind.ALL and mode is InputMode.SHARED
 
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """The input of one task, or of all tasks of a component that each get every tuple."""
+    """The input of one task, or of all tasks of a component that each get every tuple, or claim them."""
 
     readers: tuple[int, ...]
     """Ids of the consuming tasks."""
@@ -69,6 +73,8 @@ class Channel:
     """Ids of the producing tasks whose tuples come back through a cycle; then there is one reader."""
     chained: bool = False
     """True if the only producing task hands its tuples to the only consuming one without a gate."""
+    claims: bool = False
+    """True if each tuple goes to one of several readers, which claims it."""
     arriving: bool = False
     """True if the tuples of each producing task come by a gate of their own, in no order with the others'."""
 

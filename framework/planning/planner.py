@@ -36,6 +36,7 @@ from framework.planning.scaling import (
     scalable,
     scaling_problems,
 )
+from framework.planning.sharing import CLAIMS, SHARING, sharing_problems, with_claims
 from framework.planning.strategy import (
     AsConfigured,
     Draft,
@@ -88,6 +89,7 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
         *group_problems(topology, settings, counts),
         *state_problems(topology, settings, confs, traits, counts),
         *key_input_problems(topology, confs, traits),
+        *sharing_problems(topology, settings, confs, traits),
         *transaction_problems(topology, settings, confs, traits),
     ]
     if problems:
@@ -158,7 +160,7 @@ def _draft(topology: Topology, settings: Settings) -> Draft:
         confs[component.id]["viper.blocking"] = blocking
         confs[component.id]["topology.workers"] = workers_of(settings)
     subscriptions = with_keys(topology, make_subscriptions(topology), traits)
-    subscriptions = with_key_input(subscriptions, confs, traits)
+    subscriptions = with_claims(with_key_input(subscriptions, confs, traits), confs)
     confs.update(_waiting_for_programs(topology, settings, confs, subscriptions))
     return Draft(topology, settings, confs, traits, subscriptions)
 
@@ -302,8 +304,9 @@ def movable_bolts(
     """Yield the ids of the bolts that the run moves by itself.
 
     These are all bolts that can be scaled while the run lasts, with exceptions. It leaves out bolts that may
-    have one task only, bolts with a controller, with transactions, or with a process or a thread to
-    themselves, and bolts each of whose tasks gets every tuple: more tasks than one would only do more.
+    have one task only, bolts with a controller, with transactions, with claims, or with a process or a
+    thread to themselves, and bolts each of whose tasks gets every tuple: more tasks than one would only do
+    more.
 
     Args:
         topology: a valid topology.
@@ -319,7 +322,7 @@ def movable_bolts(
     for bolt in topology.bolts:
         copied = any(found.grouping.kind is GroupingKind.ALL for found in bolt.inputs)
         own, conf = traits[bolt.id], confs[bolt.id]
-        apart = own.isolated or conf["viper.blocking"] or own.tables
+        apart = own.isolated or conf["viper.blocking"] or own.tables or conf[SHARING] == CLAIMS
         if copied or apart or conf[CONTROLLER] is not None or conf[MOST] == 1:
             continue
         if not obstacles(topology, settings, confs, traits, bolt):

@@ -61,7 +61,8 @@ ORDERS: Mapping[str, Rows] = {
     "framework.planning": (
         ("framework.planning",),
         ("planner", "validation"),
-        ("checkpoints", "scaling", "strategy", "transactions"),
+        ("checkpoints", "sharing", "strategy", "transactions"),
+        ("scaling",),
         ("connections", "keys", "merge_bolts", "recovery"),
         ("plan", "windows"),
         ("evaluation", "time_mode"),

@@ -11,6 +11,7 @@ from framework.planning.checkpoints import checkpoint_problems
 from framework.planning.keys import group_problems, state_problems
 from framework.planning.recovery import recovery_problems
 from framework.planning.scaling import controller_problems, most_tasks, scalable, scaling_problems
+from framework.planning.sharing import sharing_problems
 from framework.planning.time_mode import with_late_streams
 from framework.planning.traits import base_classes, held_class, is_ported, known_traits
 from framework.planning.transactions import transaction_problems
@@ -133,6 +134,7 @@ def validate(topology: Topology, settings: Settings | None = None) -> list[Probl
         problems += group_problems(topology, settings, counts)
         problems += state_problems(topology, settings, confs, traits, counts)
         problems += transaction_problems(topology, settings, confs, traits)
+        problems += sharing_problems(topology, settings, confs, traits)
         problems += check_ticks(topology, confs, traits)
         problems += check_slack(topology, confs, traits)
         problems += check_answers(topology, confs, traits)

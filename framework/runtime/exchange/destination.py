@@ -1,4 +1,4 @@
-"""Destinations: each gathers a task's tuples for one consuming task, or several that get all of them.
+"""Destinations: each gathers a task's tuples for one consuming task, or several that have one input.
 
 Tuples that find no room wait here, in the payloads in which they came.
 """
@@ -35,7 +35,7 @@ Outlet: TypeAlias = Source | Link
 
 
 class Destination:
-    """Gathers tuples for one consuming task, or for several that get all of them, as jumbo tuples.
+    """Gathers tuples as jumbo tuples for one consuming task, or for several that have one input.
 
     Tuples come in the order of their positions. Tuples that the gates have no room for wait here, and the
     producing task is not run until they have gone.
@@ -49,6 +49,7 @@ class Destination:
         tagged: bool,
         columns_rows: int | None = None,
         mask_shift: int | None = None,
+        claimed: bool = False,
     ) -> None:
         """
         Args:
@@ -59,7 +60,11 @@ class Destination:
             tagged: whether the tuples belong to several streams.
             columns_rows: the most tuples in one that holds columns; None where no stream has a schema.
             mask_shift: as of a `Jumbo`, where the tuples are addressed rows.
+            claimed: whether each tuple goes to one of these tasks, which claims it.
         """
+        self.claimed = claimed
+        """True if nobody knows as yet which of its tasks gets a tuple."""
+        self._copies = 1 if claimed else len(tasks)
         self.tasks = tuple(tasks)
         self.sources = tuple(sources)
         self.outlets: tuple[Outlet, ...] = self.sources
@@ -97,13 +102,13 @@ class Destination:
             self._tags.extend(tags)
 
     def count_tracked(self, forest: Forest) -> None:
-        """Have trees count the tuples that were put since the last call, once for each consumer.
+        """Have trees count the tuples that were put since the last call, once for each task that gets them.
 
         This must happen before the tuples are handed over, or a consumer's ack could come first.
         """
         count = self.count
         if count > self._counted:
-            forest.add(self.positions, self._counted, count - self._counted, len(self.tasks))
+            forest.add(self.positions, self._counted, count - self._counted, self._copies)
             self._counted = count
 
     def flush(self) -> bool:

@@ -312,10 +312,15 @@ class Output:
         """Divide tuples as `deliver` does; return the ids of the tasks that receive any of them."""
         before = [destination.count for destination in self.destinations]
         self.deliver(emission)
-        grown = zip(self.destinations, before, strict=True)
-        return [
-            task for destination, count in grown if destination.count > count for task in destination.tasks
-        ]
+        grown = [d for d, count in zip(self.destinations, before, strict=True) if d.count > count]
+        for destination in grown:
+            if destination.claimed:
+                raise EmitError(
+                    f"emit(..., need_task_ids=True): the tasks {min(destination.tasks)} to "
+                    f"{max(destination.tasks)} claim their input, so nobody knows as yet which of them gets "
+                    "the tuple: leave need_task_ids out, or set viper.sharing to dealt for their bolt"
+                )
+        return [task for destination in grown for task in destination.tasks]
 
     def flush(self) -> bool:
         """Hand over the tuples that wait; return whether there was room for all of them."""

@@ -158,7 +158,7 @@ KEYS_THAT_MAY_DIFFER: Final[Mapping[str, Sequence[str]]] = {
         *("viper.controller", "viper.controller.period.secs", "viper.poll.pause.max.ms", "viper.input"),
         *("viper.keys", "viper.transactions.evaluator", "viper.transactions.threads", "topology.workers"),
         *("viper.transactions.gather", "viper.rebalance.interval.secs", "topology.tasks"),
-        *("topology.max.task.parallelism", "viper.shuffle.run"),
+        *("topology.max.task.parallelism", "viper.shuffle.run", "viper.sharing"),
     ),
     "it bounds memory": (
         *("viper.state.bytes", "viper.transactions.bytes", "viper.window.rows", "viper.window.bytes"),

@@ -163,7 +163,13 @@ class Network:
         boxes = list(_black_boxes(plan))
         small += sum(map(BlackBox.size, boxes)) + len(boxes) * Life.size()
         arena = _arena(plan, sum(sizes) + small + (Forest.size(*trees) if trees else 0))
-        gates = [ScaleGate.create(arena, *dimensions(way), **capacity(plan, settings, way)) for way in ways]
+        claiming = {channel.readers for channel in plan.channels if channel.claims}
+        gates = [
+            ScaleGate.create(
+                arena, *dimensions(way), **capacity(plan, settings, way), claims=way[1] in claiming
+            )
+            for way in ways
+        ]
         bells = [Bell.create(arena) for _ in plan.placement.executors]
         quota = Quota.create(arena, max_tuples, accounts=len(processes))
         forest = Forest.create(arena, trees[0], trees=trees[1], links=trees[2]) if trees else None

@@ -155,7 +155,8 @@ class OutputFactory:
         ends = [self._plan.reached(task.id, reader) for reader in readers]
         abroad = sorted(ends, key=lambda end: not self._network.leaves_process(task.id, end))
         sources = dict.fromkeys(self._network.source(task.id, end) for end in abroad)
-        return kind(readers, list(sources), size, tagged, columns_rows, mask_shift)
+        claimed = self._plan.channel_of(readers[0]).claims
+        return kind(readers, list(sources), size, tagged, columns_rows, mask_shift, claimed)
 
     def _edge(
         self, port: Port, subscription: Subscription, task: TaskSpec, destinations: Sequence[Destination]
@@ -295,7 +296,7 @@ class InputFactory:
             self._feedback(task, channel.feedback),
             shares=mutates and self.is_copied_to(task),
             whole=whole,
-            borrows=borrows,
+            borrows=borrows and not channel.claims,
             own=own,
         )
 

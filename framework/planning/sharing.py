@@ -1,0 +1,92 @@
+"""Bolts whose tasks share their input by claims, and bolts that cannot.
+
+Whoever is free takes the next tuples. The outputs of a tuple lie below it wherever it is processed, so no output
+shows which task has claimed it. That any worker takes the next work, and order comes back behind it, is the idea
+of "Scaling Ordered Stream Processing on Shared-Memory Multicores" (Prasaad, Ramalingam, Rajan, VLDB 2018). That
+paper has a reorder buffer for it; here the merge by position does it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from framework.model.config import Settings
+from framework.model.topology import ComponentSpec, GroupingKind, Problem, Role, Topology, about
+from framework.model.topology.graph import SYSTEM_PREFIX
+from framework.planning.connections import cycles, make_subscriptions
+from framework.planning.plan import Subscription
+from framework.planning.scaling import MOST
+from framework.planning.traits import Batching, Traits
+
+SHARING: Final = "viper.sharing"
+"""The key that says how the tasks of a bolt share its input."""
+CLAIMS: Final = "claims"
+"""Its value where they claim tuples; otherwise these are dealt out beforehand."""
+_FIT: Final = (GroupingKind.SHUFFLE, GroupingKind.LOCAL_OR_SHUFFLE, GroupingKind.NONE)
+
+Confs = Mapping[str, Mapping[str, Any]]
+"""Each component's resolved configuration, by id."""
+
+
+def with_claims(subscriptions: Sequence[Subscription], confs: Confs) -> tuple[Subscription, ...]:
+    """Subscriptions, of which those of such bolts say so."""
+    return tuple(replace(found, claimed=confs[found.target][SHARING] == CLAIMS) for found in subscriptions)
+
+
+def sharing_problems(
+    topology: Topology, settings: Settings, confs: Confs, traits: Mapping[str, Traits]
+) -> Iterator[Problem]:
+    """Components whose tasks are to claim their input, and cannot.
+
+    Args:
+        topology: a valid topology.
+        settings: its configuration.
+        confs: each component's resolved configuration, by id.
+        traits: by id.
+    """
+    cyclic = cycles(make_subscriptions(topology))
+    for component in topology.components:
+        conf = confs[component.id]
+        if conf[SHARING] != CLAIMS:
+            continue
+        reasons = [*_unfit(component, conf, traits[component.id]), *_unfit_groupings(component)]
+        if component.id in cyclic:
+            reasons.append("it is part of a cycle, which runs on one thread")
+        if settings["viper.merge.layer"] != "communication":
+            reasons.append("viper.merge.layer is operator, whose merge bolts have one task each behind them")
+        if settings["viper.recovery"] == "exact":
+            reasons.append("viper.recovery is exact, and nobody repeats a dead task's claims as yet")
+        if reasons:
+            told = "; ".join(reasons)
+            message = f"cannot share its input, as {SHARING}: {CLAIMS} asks for: {told}"
+            yield about(topology, component, message)
+
+
+def _unfit(component: ComponentSpec, conf: Mapping[str, Any], traits: Traits) -> Iterator[str]:
+    if component.role is Role.SPOUT:
+        yield "it is a spout, whose tasks have parts of the input of their own"
+        return
+    if traits.states or traits.tables:
+        names = ", ".join([*(state.name for state in traits.states), *(t.table_name for t in traits.tables)])
+        yield f"it declares state ({names}), and any of its tasks may get any tuple: expected none"
+    elif not traits.stateless:
+        yield "it does not say that it is stateless: set viper.stateless to true if it remembers nothing"
+    if traits.windowed or traits.joins:
+        yield "it has windows, which gather tuples by task or by key: expected none"
+    if traits.batching is not Batching.NONE:
+        yield "it gathers batches, which are its task's"
+    if conf["topology.tick.tuple.freq.secs"]:
+        yield "it gets ticks, and each of its tasks would answer them (topology.tick.tuple.freq.secs)"
+    if conf[MOST] is not None:
+        yield f"it may be scaled ({MOST}), which claims make needless: give it as many tasks as there may be"
+
+
+def _unfit_groupings(component: ComponentSpec) -> Iterator[str]:
+    for found in component.inputs:
+        if found.grouping.kind not in _FIT and not found.source.startswith(SYSTEM_PREFIX):
+            yield (
+                f"its input from {found.source!r} has {found.grouping.kind} grouping, which says whose a "
+                "tuple is: expected shuffle, local-or-shuffle or none grouping"
+            )
