@@ -1,9 +1,9 @@
 """Bolts whose tasks share their input by claims, and bolts that cannot.
 
-Whoever is free takes the next tuples. The outputs of a tuple lie below it wherever it is processed, so no output
-shows which task has claimed it. That any worker takes the next work, and order comes back behind it, is the idea
-of "Scaling Ordered Stream Processing on Shared-Memory Multicores" (Prasaad, Ramalingam, Rajan, VLDB 2018). That
-paper has a reorder buffer for it; here the merge by position does it.
+Whoever is free takes the next tuples. The outputs of a tuple lie below it wherever it is processed, so no
+output shows which task has claimed it. That any worker takes the next work, while order comes back behind, is
+the idea of "Scaling Ordered Stream Processing on Shared-Memory Multicores" (Prasaad, Ramalingam, Rajan, VLDB
+2018). That paper has a reorder buffer for it; here the merge by position does it.
 """
 
 from __future__ import annotations
