@@ -36,7 +36,7 @@ from framework.planning.scaling import (
     scalable,
     scaling_problems,
 )
-from framework.planning.sharing import CLAIMS, SHARING, sharing_problems, with_claims
+from framework.planning.sharing import CLAIMS, SHARING, chosen_sharing, sharing_problems, with_claims
 from framework.planning.strategy import (
     AsConfigured,
     Draft,
@@ -159,6 +159,8 @@ def _draft(topology: Topology, settings: Settings) -> Draft:
         blocking = configured_blocking(component, settings, confs[component.id], traits)
         confs[component.id]["viper.blocking"] = blocking
         confs[component.id]["topology.workers"] = workers_of(settings)
+    for name, sharing in chosen_sharing(topology, settings, confs, traits).items():
+        confs[name][SHARING] = sharing
     subscriptions = with_keys(topology, make_subscriptions(topology), traits)
     subscriptions = with_claims(with_key_input(subscriptions, confs, traits), confs)
     confs.update(_waiting_for_programs(topology, settings, confs, subscriptions))

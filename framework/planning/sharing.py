@@ -23,7 +23,9 @@ from framework.planning.traits import Batching, Traits
 SHARING: Final = "viper.sharing"
 """The key that says how the tasks of a bolt share its input."""
 CLAIMS: Final = "claims"
-"""Its value where they claim tuples; otherwise these are dealt out beforehand."""
+"""Its value where they claim tuples."""
+DEALT: Final = "dealt"
+"""Its value where tuples are dealt out beforehand."""
 _FIT: Final = (GroupingKind.SHUFFLE, GroupingKind.LOCAL_OR_SHUFFLE, GroupingKind.NONE)
 
 Confs = Mapping[str, Mapping[str, Any]]
@@ -38,7 +40,7 @@ def with_claims(subscriptions: Sequence[Subscription], confs: Confs) -> tuple[Su
 def sharing_problems(
     topology: Topology, settings: Settings, confs: Confs, traits: Mapping[str, Traits]
 ) -> Iterator[Problem]:
-    """Components whose tasks are to claim their input, and cannot.
+    """Components that say themselves that their tasks claim their input, and whose tasks cannot.
 
     Args:
         topology: a valid topology.
@@ -46,22 +48,49 @@ def sharing_problems(
         confs: each component's resolved configuration, by id.
         traits: by id.
     """
-    cyclic = cycles(make_subscriptions(topology))
     for component in topology.components:
-        conf = confs[component.id]
-        if conf[SHARING] != CLAIMS:
+        if component.config.get(SHARING) != CLAIMS:
             continue
-        reasons = [*_unfit(component, conf, traits[component.id]), *_unfit_groupings(component)]
-        if component.id in cyclic:
-            reasons.append("it is part of a cycle, which runs on one thread")
-        if settings["viper.merge.layer"] != "communication":
-            reasons.append("viper.merge.layer is operator, whose merge bolts have one task each behind them")
-        if settings["viper.recovery"] == "exact":
-            reasons.append("viper.recovery is exact, and nobody repeats a dead task's claims as yet")
-        if reasons:
+        if reasons := obstacles(topology, settings, confs, traits, component):
             told = "; ".join(reasons)
             message = f"cannot share its input, as {SHARING}: {CLAIMS} asks for: {told}"
             yield about(topology, component, message)
+
+
+def chosen_sharing(
+    topology: Topology, settings: Settings, confs: Confs, traits: Mapping[str, Traits]
+) -> Mapping[str, str]:
+    """How each component shares its input, by id; arguments as above.
+
+    Where the topology asks for claims, bolts that cannot have them get their tuples dealt.
+    """
+    return {
+        component.id: DEALT
+        if confs[component.id][SHARING] == CLAIMS
+        and component.config.get(SHARING) != CLAIMS
+        and obstacles(topology, settings, confs, traits, component)
+        else confs[component.id][SHARING]
+        for component in topology.components
+    }
+
+
+def obstacles(
+    topology: Topology,
+    settings: Settings,
+    confs: Confs,
+    traits: Mapping[str, Traits],
+    component: ComponentSpec,
+) -> list[str]:
+    """Why the tasks of a component cannot claim its input; arguments as above."""
+    conf = confs[component.id]
+    reasons = [*_unfit(component, conf, traits[component.id]), *_unfit_groupings(component)]
+    if component.id in cycles(make_subscriptions(topology)):
+        reasons.append("it is part of a cycle, which runs on one thread")
+    if settings["viper.merge.layer"] != "communication":
+        reasons.append("viper.merge.layer is operator, whose merge bolts have one task each behind them")
+    if settings["viper.recovery"] == "exact":
+        reasons.append("viper.recovery is exact, and nobody repeats a dead task's claims as yet")
+    return reasons
 
 
 def _unfit(component: ComponentSpec, conf: Mapping[str, Any], traits: Traits) -> Iterator[str]:

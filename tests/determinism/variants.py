@@ -73,6 +73,7 @@ class Variant:
             "viper.slice.tuples": draw.choice((1, 3, 64, 4096)),
             **self._groups(),
             "viper.chains": self._draw("chains").random() < 0.75,
+            "viper.sharing": self._draw("sharing").choice(("dealt", "claims")),
             "viper.merge.layer": self._draw("layer").choice((*["communication"] * 3, *MERGE_BOLTS)),
             "viper.scheduling": "random" if self.seed else "downstream",
             "viper.seed": self.seed,

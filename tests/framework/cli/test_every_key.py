@@ -64,7 +64,7 @@ ENDS: Mapping[str, tuple[Any, ...]] = {
     "viper.transactions.evaluator": ("auto", "serial", "locks"),
     "viper.transactions.threads": (1, 16, None),
     "viper.transactions.bytes": (1 << 14, 1 << 31),
-    "viper.sharing": ("dealt",),  # claims want bolts that keep no state
+    "viper.sharing": ("dealt", "claims"),
     "viper.shuffle.run": (1, 1024),
     "viper.parallelism.max": (None,),  # more wants bolts that can be scaled
     "viper.controller": ("thresholds", {"class": "schedule", "args": {"steps": []}}, None),
