@@ -5,8 +5,10 @@ from __future__ import annotations
 import time
 from typing import Any, Final
 
+from viper._backend import lib
+from viper.jumbo import Jumbo
 from viper.position import Position, Positions
-from viper.reader import Reader, Run
+from viper.reader import RUN, Reader, Run
 
 AT_ONCE_S: Final = 0.0005
 """Seconds that the tuples of a claim take together, about: all that come behind them in order wait as long.
@@ -31,6 +33,8 @@ class ClaimingReader(Reader):
         self._claimed = 0
         """The tuples of this one; 0 where it is done."""
         self._since_s = 0.0
+        self._decoded: list[dict[int, int]] = [{} for _ in self._rings]
+        """Of each source by slot which jumbo tuple was decoded last, by the number of tuples before it."""
 
     @property
     def length(self) -> int:
@@ -47,6 +51,18 @@ class ClaimingReader(Reader):
         elif not self._defers:
             self.release()
         return runs, order
+
+    def _read(self, made: int, borrows: bool) -> list[Run]:
+        # The end of a jumbo tuple may be another's, so what is kept may be of one that was there before.
+        for source, slot, _, _ in RUN.iter_unpack(self._run_bytes[: made * RUN.size]):
+            number = self._decoded[source].get(slot)
+            if number is not None and number != lib.vp_ring_before(self._rings[source], slot):
+                self._payloads[source][slot] = None
+        return super()._read(made, borrows)
+
+    def _decode(self, source: int, slot: int, *, lends: bool) -> Jumbo:
+        self._decoded[source][slot] = lib.vp_ring_before(self._rings[source], slot)
+        return super()._decode(source, slot, lends=lends)
 
     def outlook(self) -> tuple[bool, Position, int]:
         """As in the base class; what others have claimed is released, and the last claim is done."""

@@ -33,7 +33,8 @@ tuples of 256 and slices of 4,096:
 """
 MANY: Final = 32
 """To put runs together takes some 5 us beside them, as much as 16 to 32 runs."""
-_RUN: Final = Struct("=4I")
+RUN: Final = Struct("=4I")
+"""A `vp_run`."""
 _OUTLOOK: Final = Struct("=qQQQq?")
 _new: Final = tuple.__new__
 
@@ -234,7 +235,7 @@ class Reader:
     def _read(self, made: int, borrows: bool) -> list[Run]:
         """The runs with their jumbo tuples, which are forgotten where they are delivered to their end."""
         runs: list[Run] = []
-        for source, slot, first, count in _RUN.iter_unpack(self._run_bytes[: made * _RUN.size]):
+        for source, slot, first, count in RUN.iter_unpack(self._run_bytes[: made * RUN.size]):
             payloads = self._payloads[source]
             jumbo = payloads[slot]
             if jumbo is None:
@@ -261,7 +262,7 @@ class Reader:
         jumbo tuple that was taken in part the payload stays: the rest of it is still to come.
         """
         taken = into._handle.length - before
-        for source, slot, first, count in _RUN.iter_unpack(self._run_bytes):
+        for source, slot, first, count in RUN.iter_unpack(self._run_bytes):
             if taken <= 0:
                 break
             jumbo = self._payloads[source][slot]

@@ -212,6 +212,11 @@ void *vp_ring_payload(vp_ring *ring, uint32_t slot, uint64_t *bytes)
     return (char *)ring + ring->bytes_at + (header->bytes ? header->first_byte & (ring->byte_count - 1) : 0);
 }
 
+uint64_t vp_ring_before(const vp_ring *ring, uint32_t slot)
+{
+    return vp_ring_slot(ring, slot)->before;
+}
+
 void vp_ring_write(vp_ring *ring, uint32_t slot, const void *payload)
 {
     uint64_t bytes;

@@ -12,11 +12,13 @@ from typing import Any
 
 from framework import TopologyBuilder
 from framework.model.topology import Topology
+from framework.planning.traits import held_class
 from framework.runtime import StopReason, run
 from framework.testing import run_topology
 from framework.testing.preparing import loaded, planned, settled
 from tests.determinism.forms import in_form
 from tests.determinism.scaling import growing, run_scaled
+from tests.determinism.special_components import Asks
 from tests.determinism.topologies import INSIDE, TOPOLOGIES
 from tests.determinism.variants import Variant
 
@@ -73,6 +75,8 @@ def output_with(builder: TopologyBuilder, variant: Variant) -> Output:
     """Run a topology with the plan of a variant, and return its output."""
     with _switching(variant.switch_interval_s()):
         topology, options = in_form(loaded(builder), variant.form, str(variant)), variant.options()
+        if any(held_class(component) is Asks for component in loaded(builder).components):
+            options["viper.sharing"] = "dealt"  # nobody can say who gets a tuple before it is claimed
         if variant.watched:
             return watched(topology, options)
         return unwatched(topology, options, variant.scaled)

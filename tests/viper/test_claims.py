@@ -163,3 +163,16 @@ def test_threads_divide_the_merge() -> None:
     assert sorted(rows) == sorted(
         (source, ts) for source in range(2) for base in range(0, 3000, 3) for ts in (base, base, base + 1)
     )
+
+
+def test_what_another_has_ended_is_read_anew() -> None:
+    """Of bytes a reader keeps what it has decoded for the rest, which another may claim."""
+    arena = Arena.private(ScaleGate.size(1, 2, 1, 8, 1024))
+    made = ScaleGate.create(arena, 1, 2, slots=1, tuples=8, payload_bytes=1024, claims=True)
+    gate = ScaleGate.attach(arena, made.offset)
+    one, other = gate.reader(0), gate.reader(1)
+    grow(one), grow(other)
+    for ts in range(0, 40, 2):
+        assert add(gate, 0, ts, ts + 1)
+        assert take(one, 1) == [(0, ts)] and take(other, 1) == [(0, ts + 1)]
+        one.outlook()

@@ -50,6 +50,10 @@ int64_t vp_ring_claim(vp_ring *ring, const vp_positions *positions, uint64_t fir
  * that a reader was given and has not released. */
 void *vp_ring_payload(vp_ring *ring, uint32_t slot, uint64_t *bytes);
 
+/* How many tuples the ring had before a jumbo tuple that a reader was given and has not released: its slot has had
+ * others, of which none has the same number. */
+uint64_t vp_ring_before(const vp_ring *ring, uint32_t slot);
+
 /* Copies the payload of what was claimed last into its place. */
 void vp_ring_write(vp_ring *ring, uint32_t slot, const void *payload);
 
