@@ -29,8 +29,9 @@ def first_time(component: Any, what: str) -> bool:
 def tell_pid(component: Any) -> None:
     """Write down which process runs a component; the last one that did so is the one that lives."""
     folder = Path(component.storm_conf["marks"])
-    (folder / f"new-{component.component_name}").write_text(str(os.getpid()))
-    os.replace(folder / f"new-{component.component_name}", folder / f"pid-{component.component_name}")
+    mine = folder / f"new-{component.component_name}-{os.getpid()}"  # as several tasks may tell at once
+    mine.write_text(str(os.getpid()))
+    os.replace(mine, folder / f"pid-{component.component_name}")
 
 
 def pid_of(component_name: str, marks: str | Path) -> int | None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from framework import TopologyBuilder
+from framework.planning import Plan
 from framework.runtime import Run, RunReport, StopReason, StopSignal
 from tests.framework.runtime.pieces import plan_of
 from tests.framework.runtime.workers.background import Background
@@ -57,19 +58,24 @@ class Killer(Background):
                 self.killed.append((component, pid))
 
 
-def topology() -> TopologyBuilder:
+def topology(*, claims: bool) -> TopologyBuilder:
     builder = TopologyBuilder()
     builder.set_spout("source", KnownEndless)
-    builder.set_bolt("middle", KnownForward).shuffle_grouping("source")
+    sharing = {"viper.sharing": "claims", "viper.stateless": True} if claims else {}
+    middle = builder.set_bolt("middle", KnownForward, 3 if claims else 1, config=sharing)
+    middle.shuffle_grouping("source")
     builder.set_bolt("sink", Written).global_grouping("middle")
     return builder
 
 
-@pytest.mark.parametrize("seed", at_every_change(range(2)))
-def test_killed_again_and_again(seed: int, marks: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("seed", "claims"), at_every_change([(0, False), (0, True), (1, False), (1, True)], 2)
+)
+def test_killed_again_and_again(seed: int, claims: bool, marks: Path, tmp_path: Path) -> None:
     written, stop = tmp_path / "written", StopSignal()
     options = {
         **PROCESSES.options,
+        "topology__workers": 5 if claims else 3,
         "marks": str(marks),
         "written": str(written),
         "topology__acker__executors": 0,
@@ -77,20 +83,23 @@ def test_killed_again_and_again(seed: int, marks: Path, tmp_path: Path) -> None:
         "viper__worker__restart__window__secs": 600,
         "viper__standby__workers": seed % 2,
     }
-    run = Run(*plan_of(topology(), **options), stop=stop)
+    plan, settings = plan_of(topology(claims=claims), **options)
+    run = Run(plan, settings, stop=stop)
     with Killer(random.Random(seed), marks, run, stop) as killer:
         report = run.execute()
     print(f"seed {seed}: {killer.killed}")
     assert (report.reason, report.drained) == (StopReason.INTERRUPTED, True)
-    check_all_were_told(report, killer)
+    check_all_were_told(report, killer, plan)
     values = [int(line) for line in written.read_text().splitlines()]
     check_order_and_loss(values, report.lost, sum(component == "source" for component, _ in killer.killed))
 
 
-def check_all_were_told(report: RunReport, killer: Killer) -> None:
-    workers = {component: index for index, component in enumerate(COMPONENTS, 1)}
-    assert sorted(workers[component] for component, _ in killer.killed) == sorted(
-        incident.worker for incident in report.incidents
+def check_all_were_told(report: RunReport, killer: Killer, plan: Plan) -> None:
+    """Each worker runs one task here."""
+    executors = plan.placement.executors
+    tasks = [plan.tasks[executors[mine[0]].tasks[0] - 1] for mine in plan.placement.processes]
+    assert sorted(component for component, _ in killer.killed) == sorted(
+        tasks[incident.worker - 1].component for incident in report.incidents
     )
     assert {incident.how for incident in report.incidents} == {"was killed by SIGKILL"}
 

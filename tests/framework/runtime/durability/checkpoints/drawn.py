@@ -27,8 +27,10 @@ OPTIONS: tuple[dict[str, Any], ...] = (
     {"viper__jumbo__size": 3, "viper__channel__jumbos": 2, "viper__channel__tuples": 5},
     {"viper__slice__tuples": 3, "viper__scheduling": "random", "viper__seed": 5},
     {"viper__slice__tuples": 7},
+    {**SMALLEST, "viper__sharing": "claims"},
+    {"viper__jumbo__size": 3, "viper__slice__tuples": 7, "viper__sharing": "claims"},
 )
-"""Channels and slices, the smallest ones included."""
+"""Channels and slices, the smallest ones included; and input that tasks claim."""
 
 
 class Rows(PartitionedSpout):

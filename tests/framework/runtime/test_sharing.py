@@ -1,0 +1,164 @@
+"""Bolts whose tasks claim their input: who may, what is refused, and what a slow tuple holds up."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from framework import Bolt, Grouping, Spout, TopologyBuilder, ValueState
+from framework.model.errors import ComponentError, TopologyError
+from framework.operators.sinks import CollectingSink
+from framework.planning import Plan
+from tests.framework.runtime.pieces import plan_of, run_built
+from tests.framework.runtime.workers.running import Workers, every_kind
+
+COUNT = 500
+CLAIMS = {"viper.sharing": "claims", "viper.stateless": True}
+
+
+class Numbers(Spout):
+    """Emits 0, 1 and so on, with their numbers as ids."""
+
+    outputs = ["number"]
+
+    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+        self.next, self.acked = 0, 0
+
+    def next_tuple(self) -> None:
+        if self.next == COUNT:
+            if self.acked == COUNT:
+                raise StopIteration
+            return
+        self.emit([self.next], tup_id=self.next)
+        self.next += 1
+
+    def ack(self, tup_id: int) -> None:
+        self.acked += 1
+
+
+class Some(Bolt):
+    """Emits a number no time, once or twice."""
+
+    outputs = ["number", "time"]
+
+    def process(self, tup: Any) -> None:
+        for time in range(tup.values.number % 3):
+            self.emit([tup.values.number, time])
+
+
+def built(bolt: type[Bolt] = Some, tasks: int = 3, config: dict[str, Any] | None = None) -> TopologyBuilder:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Numbers)
+    declared = builder.set_bolt("some", bolt, tasks, config=CLAIMS if config is None else config)
+    declared.shuffle_grouping("source")
+    builder.set_bolt("sink", CollectingSink).global_grouping("some")
+    return builder
+
+
+@every_kind
+def test_order_and_acks_are_what_they_are_without(workers: Workers) -> None:
+    """The source ends when it has heard an ack for each tuple, whoever has claimed it."""
+    report = workers.run(built(), topology__max__spout__pending=50)
+    assert report.result("sink") == [(number, time) for number in range(COUNT) for time in range(number % 3)]
+    source = report.components["source"]
+    assert (source.acked, source.failed, source.unanswered) == (COUNT, 0, 0)
+
+
+class Held(Bolt):
+    """Holds tuple 0 until all others but the last have been processed by another task."""
+
+    outputs = ["number"]
+    done = threading.Semaphore(0)
+
+    def process(self, tup: Any) -> None:
+        if tup.values.number == 0:
+            for _ in range(COUNT - 1):
+                self.done.acquire()
+        self.done.release()
+        self.emit([tup.values.number])
+
+
+def test_a_slow_tuple_holds_up_no_other_that_is_not_claimed() -> None:
+    """Dealt out beforehand, half of them would wait behind it for ever."""
+    config = {**CLAIMS, "viper.blocking": True}
+    report = run_built(built(Held, 2, config), viper__worker="thread")
+    assert report.result("sink") == [(number,) for number in range(COUNT)]
+
+
+class Counts(Bolt):
+    outputs = ["number"]
+    count = ValueState("int64", default=0)
+
+    def process(self, tup: Any) -> None:
+        self.emit([self.count.value])
+
+
+class Ticks(Some):
+    def process_tick(self, tup: Any) -> None:
+        self.emit([0, 0])
+
+
+REFUSED = [
+    ("expected none", Counts, {"viper.sharing": "claims"}, Grouping.fields("number")),
+    ("set viper.stateless to true", Some, {"viper.sharing": "claims"}, Grouping.SHUFFLE),
+    ("has FIELDS grouping", Some, CLAIMS, Grouping.fields("number")),
+    ("has ALL grouping", Some, CLAIMS, Grouping.ALL),
+    ("it gets ticks", Ticks, {**CLAIMS, "topology.tick.tuple.freq.secs": 1}, Grouping.SHUFFLE),
+    ("it may be scaled", Some, {**CLAIMS, "viper.parallelism.max": 4}, Grouping.SHUFFLE),
+]
+
+
+def grouped(bolt: type[Bolt], config: dict[str, Any], grouping: Grouping) -> TopologyBuilder:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Numbers)
+    builder.set_bolt("some", bolt, 2, config=config).grouping("source", grouping)
+    builder.set_bolt("sink", CollectingSink).global_grouping("some")
+    return builder
+
+
+@pytest.mark.parametrize(("reason", "bolt", "config", "grouping"), REFUSED, ids=[one[0] for one in REFUSED])
+def test_what_cannot_be_shared_is_refused(
+    reason: str, bolt: type[Bolt], config: dict[str, Any], grouping: Grouping
+) -> None:
+    with pytest.raises(TopologyError, match=reason):
+        plan_of(grouped(bolt, config, grouping))
+
+
+@pytest.mark.parametrize(
+    "options", [{"viper__merge__layer": "operator"}, {"viper__recovery": "exact"}], ids=str
+)
+def test_what_a_run_cannot_share_is_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(TopologyError, match="cannot share its input"):
+        plan_of(built(), **options)
+
+
+def claiming(plan: Plan) -> set[str]:
+    """The bolts whose tasks claim their input."""
+    return {plan.tasks[c.readers[0] - 1].component for c in plan.channels if c.claims}
+
+
+def test_a_topology_that_asks_for_claims_has_them_where_they_can_be() -> None:
+    builder = built(config={"viper.stateless": True})
+    builder.set_bolt("keyed", Counts, 2).fields_grouping("source", "number")
+    assert claiming(plan_of(builder, viper__sharing="claims")[0]) == {"some"}
+    assert claiming(plan_of(builder)[0]) == set()
+    assert claiming(plan_of(built(tasks=1))[0]) == set()
+
+
+class AskedFor(Spout):
+    outputs = ["number"]
+
+    def tuples(self) -> Iterator[None]:
+        self.emit([1], need_task_ids=True)
+        yield None
+
+
+def test_who_gets_a_tuple_cannot_be_asked() -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", AskedFor)
+    builder.set_bolt("some", Some, 2, config=CLAIMS).shuffle_grouping("source")
+    with pytest.raises(ComponentError, match="leave need_task_ids out"):
+        run_built(builder)
