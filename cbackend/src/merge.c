@@ -38,7 +38,6 @@
 enum {
     AT_ONCE = 512, /* positions that room is made for at once */
     LONG = 4,      /* tuples that it is worth to look for the end of */
-    THE_REST = 3,  /* a claim may be so many times as long as it should be to have all of a jumbo tuple */
     PATIENCE = 16, /* the most tuples that a source wins with one by one before it is asked how far it goes */
 };
 
@@ -412,14 +411,6 @@ static void leave_out(delivery *taken, uint64_t before, uint64_t count)
     }
 }
 
-/* A limit by which a claim ends where a jumbo tuple of an only source does, if that is not much further on: another
- * claimant would have to read all of it for the rest. */
-static uint64_t with_the_rest(const vp_merge *merge, uint64_t limit)
-{
-    uint64_t left = (uint64_t)(merge->cursors[0].end - merge->order.heads[0]);
-    return merge->order.count == 1 && left > limit && left / THE_REST <= limit ? left : limit;
-}
-
 /* Takes what is left of the reader's last claim, or else up to `limit` ready tuples that it claims. */
 static int64_t gather_claimed(vp_merge *merge, uint64_t limit, delivery *taken)
 {
@@ -428,8 +419,6 @@ static int64_t gather_claimed(vp_merge *merge, uint64_t limit, delivery *taken)
         uint64_t first = merge->number;
         if (first < merge->end)
             limit = limit < merge->end - first ? limit : merge->end - first;
-        else
-            limit = with_the_rest(merge, limit);
         int64_t made = gather(merge, limit, taken);
         if (made <= 0)
             return made;
