@@ -12,11 +12,10 @@ from typing import Any, Final
 from viper._backend import ffi, lib
 from viper.arena import Arena
 from viper.bell import Bell
-from viper.claims import ClaimingReader
 from viper.codec import decode
 from viper.errors import ArenaError
 from viper.jumbo import Jumbo
-from viper.reader import Reader
+from viper.reader import ClaimingReader, Reader
 from viper.rows import Decoder
 from viper.source import Source
 from viper.statistics import DeliveryStatistics, GateStatistics, ReaderStatistics, SourceStatistics

@@ -33,8 +33,7 @@ tuples of 256 and slices of 4,096:
 """
 MANY: Final = 32
 """To put runs together takes some 5 us beside them, as much as 16 to 32 runs."""
-RUN: Final = Struct("=4I")
-"""A `vp_run`."""
+_RUN: Final = Struct("=4I")
 _OUTLOOK: Final = Struct("=qQQQq?")
 _new: Final = tuple.__new__
 
@@ -235,7 +234,7 @@ class Reader:
     def _read(self, made: int, borrows: bool) -> list[Run]:
         """The runs with their jumbo tuples, which are forgotten where they are delivered to their end."""
         runs: list[Run] = []
-        for source, slot, first, count in RUN.iter_unpack(self._run_bytes[: made * RUN.size]):
+        for source, slot, first, count in _RUN.iter_unpack(self._run_bytes[: made * _RUN.size]):
             payloads = self._payloads[source]
             jumbo = payloads[slot]
             if jumbo is None:
@@ -262,7 +261,7 @@ class Reader:
         jumbo tuple that was taken in part the payload stays: the rest of it is still to come.
         """
         taken = into._handle.length - before
-        for source, slot, first, count in RUN.iter_unpack(self._run_bytes):
+        for source, slot, first, count in _RUN.iter_unpack(self._run_bytes):
             if taken <= 0:
                 break
             jumbo = self._payloads[source][slot]
@@ -339,6 +338,51 @@ _SHARE: Final = 2
 """At most one half of a store is lent, so that its source can write into the other half meanwhile."""
 LEAST_BYTES: Final = 64 * 1024
 """The least size that is lent; smaller columns are copied: a lease takes 2 us, which copies as much."""
+
+
+class ClaimingReader(Reader):
+    """One of several readers of a gate, each of whose tuples goes to one of them; for one thread at a time.
+
+    A tuple goes to whoever takes it first. The tuples that a reader delivers ascend, as with any other. A
+    claim is half of the reader's share of what waits, so claims get shorter where little is left. That is
+    guided self-scheduling (C. D. Polychronopoulos, D. J. Kuck, IEEE Transactions on Computers, 1987). No
+    claim is longer than the slice that is asked for, and slices are as long as their tuples are cheap.
+    """
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._shares = 2 * int(lib.vp_gate_readers(arguments[1]))
+        self._decoded: list[dict[int, int]] = [{} for _ in self._rings]
+        """Of each source by slot which jumbo tuple was decoded last, by the number of tuples before it."""
+
+    def _deliver(
+        self, limit: int, into: Positions, *, joins: bool, borrows: bool
+    ) -> tuple[list[Run], bytes | None]:
+        if not self.ready():
+            if not self._defers:
+                self.release()
+            return [], None
+        share = max(self.waiting_tuples() // self._shares, 1)
+        return super()._deliver(min(limit, share), into, joins=joins, borrows=False)
+
+    def _read(self, made: int, borrows: bool) -> list[Run]:
+        # The end of a jumbo tuple may be another's, so what is kept may be of one that was there before.
+        for source, slot, _, _ in _RUN.iter_unpack(self._run_bytes[: made * _RUN.size]):
+            number = self._decoded[source].get(slot)
+            if number is not None and number != lib.vp_ring_before(self._rings[source], slot):
+                self._payloads[source][slot] = None
+        return super()._read(made, borrows)
+
+    def _decode(self, source: int, slot: int, *, lends: bool) -> Jumbo:
+        self._decoded[source][slot] = lib.vp_ring_before(self._rings[source], slot)
+        return super()._decode(source, slot, lends=lends)
+
+    def outlook(self) -> tuple[bool, Position, int]:
+        """As in the base class; what others have claimed is released."""
+        found = super().outlook()
+        if not self._holds:
+            self.release()
+        return found
 
 
 class Loans:

@@ -60,9 +60,9 @@ def sharing_problems(
 def chosen_sharing(
     topology: Topology, settings: Settings, confs: Confs, traits: Mapping[str, Traits]
 ) -> Mapping[str, str]:
-    """How each component shares its input, by id; arguments as above.
+    """The way in which each component shares its input, by id; arguments as above.
 
-    Where the topology asks for claims, bolts that cannot have them get their tuples dealt.
+    If the topology asks for claims, bolts that cannot have them get their tuples dealt.
     """
     return {
         component.id: DEALT

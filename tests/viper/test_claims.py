@@ -30,7 +30,7 @@ def add(gate: ScaleGate, source: int, *timestamps: int) -> bool:
 
 
 def take(reader: Reader, limit: int) -> list[tuple[int, int]]:
-    """What a reader claims now: for each tuple its source and its time, which are its position's, too."""
+    """Claim tuples; returns for each its source and its time, which is that of its position."""
     positions = Positions()
     runs = reader.get_ready(limit, positions)
     rows = [row for _, jumbo, first, count in runs for row in jumbo.payload.rows[first : first + count]]

@@ -49,7 +49,6 @@ class Destination:
         tagged: bool,
         columns_rows: int | None = None,
         mask_shift: int | None = None,
-        claimed: bool = False,
     ) -> None:
         """
         Args:
@@ -60,11 +59,9 @@ class Destination:
             tagged: whether the tuples belong to several streams.
             columns_rows: the most tuples in one that holds columns; None where no stream has a schema.
             mask_shift: as of a `Jumbo`, where the tuples are addressed rows.
-            claimed: whether each tuple goes to one of these tasks, which claims it.
         """
-        self.claimed = claimed
-        """True if nobody knows as yet which of its tasks gets a tuple."""
-        self._copies = 1 if claimed else len(tasks)
+        self.claimed = False
+        """True if each tuple goes to one of its tasks, which claims it: nobody knows as yet to which."""
         self.tasks = tuple(tasks)
         self.sources = tuple(sources)
         self.outlets: tuple[Outlet, ...] = self.sources
@@ -108,7 +105,8 @@ class Destination:
         """
         count = self.count
         if count > self._counted:
-            forest.add(self.positions, self._counted, count - self._counted, self._copies)
+            copies = 1 if self.claimed else len(self.tasks)
+            forest.add(self.positions, self._counted, count - self._counted, copies)
             self._counted = count
 
     def flush(self) -> bool:

@@ -155,8 +155,9 @@ class OutputFactory:
         ends = [self._plan.reached(task.id, reader) for reader in readers]
         abroad = sorted(ends, key=lambda end: not self._network.leaves_process(task.id, end))
         sources = dict.fromkeys(self._network.source(task.id, end) for end in abroad)
-        claimed = self._plan.channel_of(readers[0]).claims
-        return kind(readers, list(sources), size, tagged, columns_rows, mask_shift, claimed)
+        made = kind(readers, list(sources), size, tagged, columns_rows, mask_shift)
+        made.claimed = self._plan.channel_of(readers[0]).claims
+        return made
 
     def _edge(
         self, port: Port, subscription: Subscription, task: TaskSpec, destinations: Sequence[Destination]
