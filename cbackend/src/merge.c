@@ -381,11 +381,17 @@ static int64_t gather(vp_merge *merge, uint64_t limit, delivery *taken)
         bool on_line = comes_on_line(merge);
         if (taken->made > 0 && (on_line || vp_positions_on_line(taken->into)))
             break; /* a line that is taken with others is one no more */
-        if (on_line)
-            return draw_line(merge, limit, taken) ? taken->made : VP_NO_MEMORY;
+        if (on_line) {
+            if (!draw_line(merge, limit, taken))
+                return VP_NO_MEMORY;
+            break;
+        }
         uint64_t room = limit < AT_ONCE ? limit : AT_ONCE;
-        if (vp_positions_reserve(taken->into, room))
-            return taken->made ? taken->made : VP_NO_MEMORY;
+        if (vp_positions_reserve(taken->into, room)) {
+            if (!taken->made)
+                return VP_NO_MEMORY;
+            break;
+        }
         uint64_t count = draw(merge, room, taken);
         if (!count)
             break;

@@ -59,7 +59,7 @@ static inline vp_gate *new_gate(vp_gate_shape shape)
 /* The only ring of a gate of its own, for one reader. */
 static inline vp_ring *new_ring(uint32_t slots, uint32_t tuples)
 {
-    return vp_gate_ring(new_gate((vp_gate_shape){1, 1, slots, tuples, 0}), 0);
+    return vp_gate_ring(new_gate((vp_gate_shape){1, 1, slots, tuples, 0, false}), 0);
 }
 
 static inline void free_ring(vp_ring *ring)

@@ -11,7 +11,7 @@ static vp_positions *into;
 
 static void set_up(uint32_t readers)
 {
-    gate = new_gate((vp_gate_shape){1, readers, 8, 64, 0});
+    gate = new_gate((vp_gate_shape){1, readers, 8, 64, 0, false});
     ring = vp_gate_ring(gate, 0);
     into = vp_positions_new();
 }
@@ -168,7 +168,7 @@ static void test_a_death_in_putting_back_loses_what_was_taken(void)
 static void take_and_die_within(uint32_t passes)
 {
     enum { SOURCES = 3, EACH = 4 };
-    gate = new_gate((vp_gate_shape){SOURCES, 1, 8, 64, 0});
+    gate = new_gate((vp_gate_shape){SOURCES, 1, 8, 64, 0, false});
     into = vp_positions_new();
     for (int64_t ts = 0; ts < SOURCES * EACH; ts++)
         CHECK(add(vp_gate_ring(gate, (uint32_t)ts % SOURCES), ts, 1) >= 0);

@@ -12,7 +12,7 @@ static jmp_buf death;
 
 static void set_up(uint32_t slots)
 {
-    gate = new_gate((vp_gate_shape){1, 1, slots, 64, 0});
+    gate = new_gate((vp_gate_shape){1, 1, slots, 64, 0, false});
     ring = vp_gate_ring(gate, 0);
 }
 

@@ -167,7 +167,7 @@ static int new_segment(uint64_t size)
 /* Attached as another program would: nothing may depend on where it was mapped first. */
 static void set_up(void)
 {
-    vp_gate_shape shape = {SOURCES, READERS, SLOTS, TUPLES, BYTES};
+    vp_gate_shape shape = {SOURCES, READERS, SLOTS, TUPLES, BYTES, false};
     uint64_t capacity = vp_gate_size(shape) + vp_arena_rounded(sizeof(record)) + TASKS * VP_LINE;
     int segment = new_segment(vp_arena_segment_size(capacity));
     vp_arena found;

@@ -6,7 +6,7 @@ enum { MAX_RUNS = 64 };
 
 static vp_gate *gate_of(uint32_t sources, uint32_t readers, uint32_t slots, uint64_t bytes)
 {
-    return new_gate((vp_gate_shape){sources, readers, slots, 16, bytes});
+    return new_gate((vp_gate_shape){sources, readers, slots, 16, bytes, false});
 }
 
 /* Takes and releases all that is ready; returns how many tuples, the first of which is at *ts. */
@@ -192,7 +192,7 @@ static vp_bell *new_bell(vp_arena *arena, uint64_t *offset)
 
 static ringing set_up(void)
 {
-    vp_gate_shape shape = {1, 2, 2, 16, 0};
+    vp_gate_shape shape = {1, 2, 2, 16, 0, false};
     vp_arena *arena = vp_arena_new(vp_gate_size(shape) + 3 * VP_LINE);
     vp_gate *gate = vp_gate_format(arena, vp_arena_allocate(arena, vp_gate_size(shape)), shape);
     ringing r = {.arena = arena, .gate = gate, .ring = vp_gate_ring(gate, 0)};
@@ -283,7 +283,7 @@ static void test_gates_that_do_not_lie_in_what_was_allocated(void)
     r.gate->reader_count = 3;
     CHECK(vp_gate_at(r.arena, at_gate) == NULL);
     r.gate->reader_count = 2;
-    r.arena->used = vp_gate_size((vp_gate_shape){1, 2, 2, 16, 0}) - 1;
+    r.arena->used = vp_gate_size((vp_gate_shape){1, 2, 2, 16, 0, false}) - 1;
     CHECK(vp_gate_at(r.arena, at_gate) == NULL);
     vp_arena_free(r.arena, r.arena->capacity);
 }

@@ -13,7 +13,7 @@ static const char *point;
 
 static void set_up(vp_arena **arena)
 {
-    vp_gate_shape shape = {1, 1, 2, 8, 64};
+    vp_gate_shape shape = {1, 1, 2, 8, 64, false};
     *arena = vp_arena_new(vp_gate_size(shape) + 2 * VP_LINE);
     gate = vp_gate_format(*arena, vp_arena_allocate(*arena, vp_gate_size(shape)), shape);
     ring = vp_gate_ring(gate, 0);

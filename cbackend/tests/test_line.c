@@ -222,7 +222,7 @@ static void test_parts_of_a_line(void)
 static void test_a_ring(uint32_t sources)
 {
     uint64_t state = sources;
-    vp_gate *gate = new_gate((vp_gate_shape){sources, 1, 8, 1024, 0});
+    vp_gate *gate = new_gate((vp_gate_shape){sources, 1, 8, 1024, 0, false});
     vp_merge *merge = vp_merge_new(gate, 0);
     vp_positions *added = vp_positions_new(), *taken = vp_positions_new(), *into = vp_positions_new();
     vp_run runs[8];

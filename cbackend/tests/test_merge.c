@@ -13,7 +13,7 @@ typedef struct {
 
 static fixture set_up(uint32_t count)
 {
-    fixture f = {.gate = new_gate((vp_gate_shape){count, 1, 8, 64, 0}), .into = vp_positions_new()};
+    fixture f = {.gate = new_gate((vp_gate_shape){count, 1, 8, 64, 0, false}), .into = vp_positions_new()};
     for (uint32_t i = 0; i < count; i++)
         f.rings[i] = vp_gate_ring(f.gate, i);
     f.merge = vp_merge_new(f.gate, 0);

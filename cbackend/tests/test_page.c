@@ -278,7 +278,7 @@ static bool live(void)
 static void set_up(void)
 {
     uint64_t gate_size[2];
-    vp_gate_shape shape = {1, 1, SLOTS, TUPLES, BYTES};
+    vp_gate_shape shape = {1, 1, SLOTS, TUPLES, BYTES, false};
     gate_size[0] = gate_size[1] = vp_gate_size(shape);
     uint64_t capacity = vp_pool_size(BLOCKS) + 3 * gate_size[0] + (1 << 16);
     arena = vp_arena_new(capacity);

@@ -91,7 +91,7 @@ static void produce(void)
 
 static void begin(void)
 {
-    gate = new_gate((vp_gate_shape){1, 1, SLOTS, TUPLES, BYTES});
+    gate = new_gate((vp_gate_shape){1, 1, SLOTS, TUPLES, BYTES, false});
     ring = vp_gate_ring(gate, 0);
     merge = vp_merge_new(gate, 0);
     next_jumbo = next_tuple = 0;

@@ -90,7 +90,7 @@ static void test(uint32_t sources, uint32_t readers)
     static producer producers[SOURCES];
     consumer consumers[READERS];
     pthread_t producing[SOURCES], consuming[READERS];
-    vp_gate *gate = new_gate((vp_gate_shape){sources, readers, SLOTS, TUPLES, BYTES});
+    vp_gate *gate = new_gate((vp_gate_shape){sources, readers, SLOTS, TUPLES, BYTES, false});
     for (uint32_t i = 0; i < sources; i++) {
         producers[i] = (producer){.ring = vp_gate_ring(gate, i), .seed = i + 1};
         fast_forward(producers[i].ring, UINT64_MAX - TOTAL / 8); /* numbers wrap around on the way */

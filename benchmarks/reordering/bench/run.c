@@ -169,7 +169,7 @@ static run_result run_threads(b_run *run, consumer *reader)
 run_result run_job(const b_run *plan)
 {
     b_run run = *plan;
-    vp_gate_shape shape = {run.way->is_merged ? run.workers : 1, 1, (uint32_t)run.room, (uint32_t)run.room, 0};
+    vp_gate_shape shape = {run.way->is_merged ? run.workers : 1, 1, (uint32_t)run.room, (uint32_t)run.room, 0, false};
     char *memory = run_memory(GATE_AT + vp_gate_size(shape));
     run.gate = vp_gate_format(memory, GATE_AT, shape);
     if (run.way->prepare)
