@@ -233,7 +233,7 @@ static void pass(vp_merge *merge, uint64_t until)
 }
 
 /* Tells everybody how far the reader has come in each source. */
-static void account_passed(vp_merge *merge)
+static void follow_all(vp_merge *merge)
 {
     for (uint32_t i = 0; i < merge->order.count; i++) {
         follow(merge, i);
@@ -251,7 +251,7 @@ static bool settle(vp_merge *merge)
         uint64_t number = merge->number;
         pass(merge, merge->number < merge->end ? merge->begin : vp_claimed(merge->shared));
         if (merge->number != number)
-            account_passed(merge);
+            follow_all(merge);
     }
     return settle_any(merge);
 }
@@ -352,7 +352,7 @@ static uint64_t untracked_from(const vp_positions *positions, uint64_t first)
 static void account(vp_merge *merge, const delivery *taken, uint64_t before)
 {
     if (merge->shared)
-        account_passed(merge);
+        follow_all(merge);
     /* Before delivered: who dies in between has lost too many rather than too few. */
     vp_merge_working(merge, untracked_from(taken->into, before));
     VP_CRASH_POINT("take: working");

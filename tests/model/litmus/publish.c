@@ -16,7 +16,7 @@ static int64_t taken;
 
 static void prepare_round(void)
 {
-    ring = vp_gate_ring(new_gate((vp_gate_shape){1, 1, 4, 4, 64}), 0);
+    ring = vp_gate_ring(new_gate((vp_gate_shape){1, 1, 4, 4, 64, false}), 0);
     taken = 0;
 }
 

@@ -12,7 +12,7 @@ static bool bounded;
 
 static void prepare_round(void)
 {
-    ring = vp_gate_ring(new_gate((vp_gate_shape){1, 1, 1, 1, 8}), 0);
+    ring = vp_gate_ring(new_gate((vp_gate_shape){1, 1, 1, 1, 8, false}), 0);
     bounded = false;
 }
 

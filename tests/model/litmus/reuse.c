@@ -17,7 +17,7 @@ static int64_t taken[READERS];
 
 static void prepare_round(void)
 {
-    ring = vp_gate_ring(new_gate((vp_gate_shape){1, READERS, 1, 1, 8}), 0);
+    ring = vp_gate_ring(new_gate((vp_gate_shape){1, READERS, 1, 1, 8, false}), 0);
     added = taken[0] = taken[1] = 0;
 }
 

@@ -14,7 +14,7 @@ static bool added;
 
 static void prepare_round(void)
 {
-    vp_gate *gate = new_gate((vp_gate_shape){1, 1, 1, 1, 8});
+    vp_gate *gate = new_gate((vp_gate_shape){1, 1, 1, 1, 8, false});
     vp_gate_set_source_bell(gate, 0, BELL_AT);
     bell = vp_gate_bell(gate, BELL_AT);
     ring = vp_gate_ring(gate, 0);
