@@ -73,7 +73,7 @@ class Variant:
             "viper.slice.tuples": draw.choice((1, 3, 64, 4096)),
             **self._groups(),
             "viper.chains": self._draw("chains").random() < 0.75,
-            "viper.sharing": self._draw("sharing").choice(("dealt", "claims")),
+            "viper.sharing": self._sharing(),
             "viper.merge.layer": self._draw("layer").choice((*["communication"] * 3, *MERGE_BOLTS)),
             "viper.scheduling": "random" if self.seed else "downstream",
             "viper.seed": self.seed,
@@ -90,6 +90,11 @@ class Variant:
         if "viper.placement" not in KEYS:
             return {}
         return {"viper.placement": draw.choice(("round-robin", "component"))}
+
+    def _sharing(self) -> str:
+        """By claims, nobody can tell which task gets a tuple: that shows where tasks say it."""
+        tells = self.topology in FOR_ONE_PARALLELISM
+        return "dealt" if tells else self._draw("sharing").choice(("dealt", "claims"))
 
     def _groups(self) -> dict[str, Any]:
         """The number of key groups says which task gets a key: that shows where replicas are told apart.

@@ -86,6 +86,10 @@ class Destination:
         """The number of tuples, from the first on, that have been counted by their trees or have none."""
         self._spare = Positions()
 
+    def let_claim(self) -> None:
+        """Have each tuple go to one of its tasks, which claims it; else it goes to all of them."""
+        self.claimed = True
+
     def put(self, payload: Payload, tags: Iterable[int] = ()) -> None:
         """Append tuples whose positions have been appended to `positions` already.
 

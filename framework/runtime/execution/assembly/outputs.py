@@ -156,7 +156,8 @@ class OutputFactory:
         abroad = sorted(ends, key=lambda end: not self._network.leaves_process(task.id, end))
         sources = dict.fromkeys(self._network.source(task.id, end) for end in abroad)
         made = kind(readers, list(sources), size, tagged, columns_rows, mask_shift)
-        made.claimed = self._plan.channel_of(readers[0]).claims
+        if self._plan.channel_of(readers[0]).claims:
+            made.let_claim()
         return made
 
     def _edge(

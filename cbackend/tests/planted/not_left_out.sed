@@ -1,0 +1,1 @@
+s/^            if (begin > first)$/            if (begin >= merge->number)/

@@ -1,0 +1,1 @@
+/^        atomic_store(&merge->own->seen, merge->number);$/s/merge->number/UINT64_MAX/

@@ -1,0 +1,1 @@
+/^        vp_claim_note(gate, last);$/d

@@ -1,0 +1,189 @@
+/* Readers that claim the tuples of a gate, and die at any point of it: whatever no reader has seen goes to a successor. */
+#include <setjmp.h>
+#include <string.h>
+
+#include "check.h"
+
+enum { SOURCES = 3, READERS = 3, EACH = 8, ALL = SOURCES * EACH, JUMBO = 2 };
+
+static const char *const POINTS[] = {
+    "claim: not exchanged", "claim: exchanged", "claim: noted", "take: working", "release: not yet", "release: released",
+};
+enum { POINT_COUNT = sizeof POINTS / sizeof *POINTS };
+
+static vp_gate *gate;
+static vp_merge *merges[READERS];
+static uint32_t times_seen[ALL]; /* of each tuple; its number is its position */
+static int64_t last_seen[READERS];
+
+static jmp_buf death;
+static const char *fatal;
+static uint32_t passes_left;
+
+static void die(const char *name)
+{
+    if (strcmp(name, fatal) == 0 && passes_left-- == 0) {
+        at_point = NULL;
+        longjmp(death, 1);
+    }
+}
+
+/* The tuples of three sources in turn, two in a jumbo tuple; all of them are there before anybody takes any. */
+static void set_up(void)
+{
+    gate = new_gate((vp_gate_shape){SOURCES, READERS, 8, 64, 0, true});
+    memset(times_seen, 0, sizeof times_seen);
+    for (uint32_t source = 0; source < SOURCES; source++) {
+        vp_ring *ring = vp_gate_ring(gate, source);
+        for (uint32_t first = 0; first < EACH; first += JUMBO) {
+            vp_position data[JUMBO];
+            for (uint32_t i = 0; i < JUMBO; i++)
+                data[i] = (vp_position){.ts = (first + i) * SOURCES + source};
+            vp_positions positions = {.data = data, .length = JUMBO, .capacity = JUMBO};
+            CHECK(vp_ring_claim(ring, &positions, 0, JUMBO, 0) >= 0);
+            CHECK(vp_ring_publish(ring));
+        }
+        vp_ring_close(ring);
+    }
+    for (uint32_t reader = 0; reader < READERS; reader++) {
+        merges[reader] = vp_merge_new(gate, reader);
+        last_seen[reader] = -1;
+    }
+}
+
+static void tear_down(void)
+{
+    for (uint32_t reader = 0; reader < READERS; reader++)
+        vp_merge_free(merges[reader]);
+    free(gate);
+}
+
+/* Takes up to so many tuples, sees them, and gives their slots back; returns how many they were. */
+static uint64_t take(uint32_t reader, uint64_t limit)
+{
+    static vp_positions *of_readers[READERS];
+    vp_run runs[ALL];
+    if (!of_readers[reader])
+        of_readers[reader] = vp_positions_new();
+    vp_positions *into = of_readers[reader];
+    into->length = 0;
+    int64_t made = vp_merge_take(merges[reader], into, limit, runs, ALL);
+    CHECK(made >= 0);
+    uint64_t in_runs = 0;
+    for (int64_t i = 0; i < made; i++)
+        in_runs += runs[i].count;
+    CHECK_EQUAL(in_runs, into->length);
+    for (uint64_t i = 0; i < into->length; i++) {
+        int64_t number = into->data[i].ts;
+        CHECK(number > last_seen[reader]);
+        last_seen[reader] = number;
+        times_seen[number]++;
+    }
+    vp_merge_release(merges[reader]);
+    vp_merge_working(merges[reader], 0);
+    return into->length;
+}
+
+/* Reader 0 dies at some pass of a point; others claim before and behind it. Returns whether it came to that. */
+static bool die_and_go_on(const char *point, uint32_t passes, uint64_t behind)
+{
+    set_up();
+    fatal = point;
+    passes_left = passes;
+    CHECK_EQUAL(take(1, 2), 2);
+    at_point = die;
+    volatile bool died = true;
+    if (!setjmp(death)) {
+        for (int turn = 0; turn < 3; turn++)
+            take(0, 3);
+        died = false;
+    }
+    at_point = NULL;
+    take(1, behind);
+    take(2, behind / 2);
+    vp_merge_free(merges[0]);
+    uint64_t lost = vp_gate_bury_reader(gate, 0), missing = 0;
+    merges[0] = vp_merge_new(gate, 0);
+    for (uint64_t taken = 1; taken;) {
+        taken = 0;
+        for (uint32_t reader = 0; reader < READERS; reader++)
+            taken += take(reader, 2);
+    }
+    for (uint32_t number = 0; number < ALL; number++) {
+        CHECK(times_seen[number] <= 1);
+        missing += !times_seen[number];
+    }
+    CHECK(missing <= lost);
+    for (uint32_t reader = 0; reader < READERS; reader++)
+        CHECK(vp_merge_drained(merges[reader]));
+    if (strncmp(point, "claim: ", strlen("claim: ")) == 0)
+        CHECK_EQUAL(missing, 0);
+    tear_down();
+    return died;
+}
+
+static void test_a_claim_that_nobody_has_seen_is_its_successors(void)
+{
+    for (uint32_t point = 0; point < POINT_COUNT; point++)
+        for (uint64_t behind = 0; behind < 6; behind++) {
+            uint32_t passes = 0;
+            while (die_and_go_on(POINTS[point], passes, behind))
+                passes++;
+            CHECK(passes > 0); /* it came to the point */
+        }
+}
+
+static uint64_t others;
+
+static void claim_in_between(const char *name)
+{
+    if (strcmp(name, "claim: not exchanged") == 0) {
+        at_point = NULL;
+        CHECK_EQUAL(take(1, others), others);
+    }
+}
+
+/* Another is faster: it has claimed some of what a reader is about to claim, or all of it, and more. */
+static void test_what_another_has_claimed_is_left_out(void)
+{
+    for (others = 1; others < 9; others++) {
+        set_up();
+        at_point = claim_in_between;
+        CHECK_EQUAL(take(0, 5), others < 5 ? 5 - others : 5);
+        CHECK(at_point == NULL); /* it came to the point */
+        while (take(0, 3) + take(1, 4))
+            ;
+        for (uint32_t number = 0; number < ALL; number++)
+            CHECK_EQUAL(times_seen[number], 1);
+        tear_down();
+    }
+}
+
+/* What is claimed and put back stays its reader's, also if it dies then. */
+static void test_what_was_put_back_is_its_successors(void)
+{
+    set_up();
+    vp_positions *into = vp_positions_new();
+    vp_run runs[ALL];
+    CHECK_EQUAL(vp_merge_take(merges[0], into, 5, runs, ALL), 5); /* 0 to 4, of three sources in turn */
+    vp_merge_put_back(merges[0], 1, 1);                              /* 4 */
+    vp_merge_put_back(merges[0], 0, 1);                              /* 3 */
+    CHECK_EQUAL(vp_merge_frontier(merges[0]).ts, 3);
+    CHECK_EQUAL(vp_merge_frontier(merges[1]).ts, 5);
+    vp_merge_working(merges[0], 0);
+    vp_merge_free(merges[0]);
+    CHECK_EQUAL(vp_gate_bury_reader(gate, 0), 0);
+    merges[0] = vp_merge_new(gate, 0);
+    CHECK_EQUAL(take(1, 2), 2);
+    CHECK_EQUAL(take(0, 9), 2);
+    CHECK_EQUAL(last_seen[0], 4);
+    vp_positions_free(into);
+    tear_down();
+}
+
+int main(void)
+{
+    test_a_claim_that_nobody_has_seen_is_its_successors();
+    test_what_another_has_claimed_is_left_out();
+    test_what_was_put_back_is_its_successors();
+}
