@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from framework import Bolt, Grouping, Spout, TopologyBuilder, ValueState
+from framework import Bolt, Grouping, Spout, TopologyBuilder, ValueState, run
 from framework.model.errors import ComponentError, TopologyError
 from framework.operators.sinks import CollectingSink
 from framework.planning import Plan
@@ -65,6 +66,19 @@ def test_order_and_acks_are_what_they_are_without(workers: Workers) -> None:
     assert report.result("sink") == [(number, time) for number in range(COUNT) for time in range(number % 3)]
     source = report.components["source"]
     assert (source.acked, source.failed, source.unanswered) == (COUNT, 0, 0)
+
+
+@pytest.mark.parametrize(("recorded", "repeated"), [("claims", "dealt"), ("dealt", "claims")])
+def test_a_recording_does_not_depend_on_who_claimed_what(
+    recorded: str, repeated: str, tmp_path: Path
+) -> None:
+    def made(sharing: str, **options: Any) -> Any:
+        topology = built(config={**CLAIMS, "viper.sharing": sharing}).build("tested")
+        return run(topology, worker="thread", workers=3, **options).result("sink")
+
+    found = made(recorded, record=tmp_path / "recorded")
+    assert made(repeated, replay=tmp_path / "recorded") == found
+    assert len(found) == sum(number % 3 for number in range(COUNT))
 
 
 class Held(Bolt):
