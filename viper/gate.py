@@ -258,6 +258,7 @@ class ScaleGate:
         return ReaderStatistics(
             holding=None if holding < 0 else holding,
             sources=tuple(self._delivered(reader, source) for source in range(self.source_count)),
+            claims=int(lib.vp_gate_claims_of(self._gate, reader)),
         )
 
     def _delivered(self, reader: int, source: int) -> DeliveryStatistics:

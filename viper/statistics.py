@@ -43,6 +43,8 @@ class ReaderStatistics:
     """The source that it waited for when it last looked; None if it waited for none."""
     sources: tuple[DeliveryStatistics, ...]
     """By index."""
+    claims: int = 0
+    """The number of claims in which it got its tuples; 0 where each reader gets every tuple."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,15 +161,22 @@ vp_reader_counts vp_gate_delivered(const vp_gate *gate, uint32_t reader, uint32_
 {
     const vp_ring *ring = vp_gate_ring_at(gate, source);
     const vp_head *head = vp_ring_head(ring, reader);
+    /* Acquire, and before what was added, of which it is a part. */
+    uint64_t delivered = atomic_load_explicit(&head->delivered, memory_order_acquire);
     vp_reader_counts counts = {
-        /* Acquire, and before what was added, of which it is a part. */
-        .delivered_tuples = atomic_load_explicit(&head->delivered, memory_order_acquire),
+        .delivered_tuples =
+            gate->claims ? atomic_load_explicit(&head->claimed, memory_order_relaxed) : delivered,
         .runs = atomic_load_explicit(&head->runs, memory_order_relaxed),
     };
     uint64_t released = atomic_load_explicit(&head->head, memory_order_acquire);
     counts.waiting_jumbos = atomic_load_explicit(&ring->producer.tail, memory_order_relaxed) - released;
-    counts.waiting_tuples = vp_waiting_tuples(ring, counts.delivered_tuples);
+    counts.waiting_tuples = vp_waiting_tuples(ring, delivered);
     return counts;
+}
+
+uint64_t vp_gate_claims_of(const vp_gate *gate, uint32_t reader)
+{
+    return atomic_load_explicit(&gate->readers[reader].claims, memory_order_relaxed);
 }
 
 int64_t vp_gate_holding(const vp_gate *gate, uint32_t reader)

@@ -76,6 +76,7 @@ typedef struct {
 typedef struct {
     alignas(VP_LINE) _Atomic uint64_t head; /* jumbo tuples released */
     _Atomic uint64_t delivered, runs;       /* for statistics; a dead reader's delivered says where it was */
+    _Atomic uint64_t claimed; /* for statistics: those of delivered that it has claimed, where readers do */
     _Atomic uint64_t taken; /* written while there is no reader: tuples at head that its successor skips */
 } vp_head;
 
@@ -96,6 +97,7 @@ typedef struct {
     alignas(VP_LINE) _Atomic uint64_t claim; /* where its last claim begins, or one that it did not get; see claims.h */
     _Atomic uint64_t claim_end; /* where the last that it got ends; written by whoever claims next, too */
     _Atomic uint64_t seen;      /* all of its claims before this have been delivered to it */
+    _Atomic uint64_t claims;    /* that it has got, for statistics; written by the reader */
 } vp_reader_words;
 
 struct vp_gate {

@@ -348,11 +348,24 @@ static uint64_t untracked_from(const vp_positions *positions, uint64_t first)
     return vp_positions_on_line(positions) ? count : vp_untracked(positions->data + first, count);
 }
 
+/* Counts what a take has brought of what its reader has claimed. */
+static void count_claimed(vp_merge *merge, const delivery *taken)
+{
+    for (uint32_t i = 0; i < taken->made; i++) {
+        /* Relaxed, both: the reader's own word, a count. */
+        _Atomic uint64_t *claimed = &merge->sources[taken->runs[i].source].own->claimed;
+        uint64_t count = atomic_load_explicit(claimed, memory_order_relaxed) + taken->runs[i].count;
+        atomic_store_explicit(claimed, count, memory_order_relaxed);
+    }
+}
+
 /* Tells everybody what a take has brought: once for each source, as nobody has seen anything of it before. */
 static void account(vp_merge *merge, const delivery *taken, uint64_t before)
 {
-    if (merge->shared)
+    if (merge->shared) {
         follow_all(merge);
+        count_claimed(merge, taken);
+    }
     /* Before delivered: who dies in between has lost too many rather than too few. */
     vp_merge_working(merge, untracked_from(taken->into, before));
     VP_CRASH_POINT("take: working");
@@ -437,6 +450,9 @@ static int64_t gather_claimed(vp_merge *merge, uint64_t limit, delivery *taken)
                 continue; /* all of it has been claimed */
             merge->begin = begin;
             merge->end = merge->number;
+            /* Relaxed: the reader's own word, a count. */
+            uint64_t claims = atomic_load_explicit(&merge->own->claims, memory_order_relaxed);
+            atomic_store_explicit(&merge->own->claims, claims + 1, memory_order_relaxed);
         }
         return taken->made;
     }
@@ -473,8 +489,13 @@ uint32_t vp_merge_put_back(vp_merge *merge, uint32_t source, uint64_t count)
 {
     vp_reader_go_back(&merge->sources[source], count);
     merge->number -= count;
-    if (merge->shared)
+    if (merge->shared) {
         atomic_store(&merge->own->seen, merge->number);
+        _Atomic uint64_t *claimed = &merge->sources[source].own->claimed;
+        /* Relaxed, both: the reader's own word, a count. */
+        uint64_t left = atomic_load_explicit(claimed, memory_order_relaxed) - count;
+        atomic_store_explicit(claimed, left, memory_order_relaxed);
+    }
     /* Relaxed: the reader's own word. */
     merge->cursors[source].delivered =
         atomic_load_explicit(&merge->sources[source].own->delivered, memory_order_relaxed);

@@ -159,6 +159,27 @@ static void test_what_another_has_claimed_is_left_out(void)
     }
 }
 
+/* The counts of a reader are of what it has claimed; what others have claimed no longer waits for it. */
+static void test_counts_are_of_its_claims(void)
+{
+    set_up();
+    CHECK_EQUAL(take(0, 3), 3);
+    CHECK_EQUAL(take(1, 4), 4);
+    CHECK_EQUAL(take(0, 5), 5);
+    CHECK_EQUAL(vp_gate_claims_of(gate, 0), 2);
+    CHECK_EQUAL(vp_gate_claims_of(gate, 1), 1);
+    CHECK_EQUAL(vp_gate_claims_of(gate, 2), 0);
+    uint64_t delivered[READERS] = {0, 0, 0};
+    for (uint32_t reader = 0; reader < READERS; reader++)
+        for (uint32_t source = 0; source < SOURCES; source++)
+            delivered[reader] += vp_gate_delivered(gate, reader, source).delivered_tuples;
+    CHECK_EQUAL(delivered[0], 8);
+    CHECK_EQUAL(delivered[1], 4);
+    CHECK_EQUAL(delivered[2], 0);
+    CHECK_EQUAL(vp_gate_delivered(gate, 0, 0).waiting_tuples, EACH - 4);
+    tear_down();
+}
+
 /* What is claimed and put back stays its reader's, also if it dies then. */
 static void test_what_was_put_back_is_its_successors(void)
 {
@@ -168,6 +189,9 @@ static void test_what_was_put_back_is_its_successors(void)
     CHECK_EQUAL(vp_merge_take(merges[0], into, 5, runs, ALL), 5); /* 0 to 4, of three sources in turn */
     vp_merge_put_back(merges[0], 1, 1);                              /* 4 */
     vp_merge_put_back(merges[0], 0, 1);                              /* 3 */
+    CHECK_EQUAL(vp_gate_delivered(gate, 0, 0).delivered_tuples, 1);
+    CHECK_EQUAL(vp_gate_delivered(gate, 0, 1).delivered_tuples, 1);
+    CHECK_EQUAL(vp_gate_delivered(gate, 0, 2).delivered_tuples, 1);
     CHECK_EQUAL(vp_merge_frontier(merges[0]).ts, 3);
     CHECK_EQUAL(vp_merge_frontier(merges[1]).ts, 5);
     vp_merge_working(merges[0], 0);
@@ -185,5 +209,6 @@ int main(void)
 {
     test_a_claim_that_nobody_has_seen_is_its_successors();
     test_what_another_has_claimed_is_left_out();
+    test_counts_are_of_its_claims();
     test_what_was_put_back_is_its_successors();
 }

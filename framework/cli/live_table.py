@@ -17,11 +17,11 @@ PERIOD_S = 0.5
 _LONGEST_NAME = 30
 _UNKNOWN = "-"
 _FIRST_TO_GO = (
-    *("idle", "waiting", "held by", "µs each", "p50 ms", "failed", "blocked", "restarts", "p99 ms"),
-    *("/s", "lost", "errors", "busy"),
+    *("idle", "waiting", "held by", "µs each", "per claim", "p50 ms", "failed", "blocked", "restarts"),
+    *("p99 ms", "/s", "lost", "errors", "busy"),
 )
 """Columns in the order in which they leave a narrow terminal; the others follow, from the right."""
-_IF_ANY = {"waiting", "errors", "restarts", "lost", "failed", "held by", "p50 ms", "p99 ms"}
+_IF_ANY = {"waiting", "errors", "restarts", "lost", "failed", "held by", "p50 ms", "p99 ms", "per claim"}
 """Columns that are left out as long as nothing of the kind has happened."""
 _NOTHING = (0, "", _UNKNOWN, "0%")
 _NAMES = {"component", "held by"}
@@ -120,6 +120,7 @@ def _row(component: ComponentSnapshot, rates: ComponentRates | None) -> Mapping[
         "p50 ms": _milliseconds(None if rates is None else rates.p50_s),
         "p99 ms": _milliseconds(None if rates is None else rates.p99_s),
         "queue": _UNKNOWN if is_spout else _percent(component.fill),
+        "per claim": _UNKNOWN if component.tuples_a_claim is None else f"{component.tuples_a_claim:,.1f}",
         "failed": component.failed,
         "errors": component.errors,
         "restarts": component.restarts,

@@ -62,6 +62,8 @@ def _lines(plan: Plan) -> Iterator[str]:
         most = len(plan.tasks_of(name))
         why = "topology.workers: auto" if name in plan.movable else "viper.parallelism.max"
         yield f"{name}: {tasks} of {most} tasks get tuples at first ({why})"
+    for name in plan.claiming:
+        yield f"{name}: {len(plan.tasks_of(name))} tasks share their input by claims (viper.sharing)"
     states = [_states(plan)] if any(traits.states for traits in plan.traits.values()) else []
     joins = [_joins(plan)] if any(traits.joins for traits in plan.traits.values()) else []
     tables = [_tables(plan)] if plan.table_groups else []
@@ -232,6 +234,7 @@ def _as_json(plan: Plan) -> dict[str, Any]:
         "placement": asdict(plan.placement),
         "tasks": [asdict(task) for task in plan.tasks],
         "scalable": {name: len(tasks) for name, tasks in plan.scalable.items()},
+        "claiming": list(plan.claiming),
         "streams": [_stream(subscription) for subscription in plan.subscriptions],
         "channels": [asdict(channel) for channel in plan.channels],
         "joins": _joining(plan),

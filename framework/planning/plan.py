@@ -141,6 +141,12 @@ class Plan:
         """The bolts among those whose tasks hand state by key over to one another then, by id."""
         return tuple(name for name in sorted(self.scalable) if self.traits[name].keyed)
 
+    @property
+    def claiming(self) -> tuple[str, ...]:
+        """The bolts whose tasks share their input by claims, by id."""
+        claimed = (channel.readers[0] for channel in self.channels if channel.claims)
+        return tuple(sorted(self.tasks[task - 1].component for task in claimed))
+
     def transactional(self, group: TableGroup) -> tuple[TaskSpec, ...]:
         """The tasks that have transactions in a group: by component in order of definition, then by index."""
         return tuple(task for member in group.members for task in self.tasks_of(member))

@@ -15,7 +15,7 @@ from prometheus_client.core import (
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
-from framework.runtime.observation import ComponentSnapshot, RunSnapshot
+from framework.runtime.observation import ComponentSnapshot, RunSnapshot, TaskSnapshot
 from framework.runtime.observation.counters import Counts, bound_s
 from framework.web.watch import RunWatch
 
@@ -71,6 +71,7 @@ class RunCollector(Collector):
             for each in components:
                 gauge.add_metric((topology, each.id, each.role), value(each))
             yield gauge
+        yield from _claims(topology, components)
         yield from self._work(topology, components)
 
     def _work(self, topology: str, components: Sequence[ComponentSnapshot]) -> Iterator[Metric]:
@@ -141,6 +142,20 @@ def _of_run(topology: str, snapshot: RunSnapshot, *, is_up: bool) -> Iterator[Me
         counter = CounterMetricFamily(_PREFIX + name, help, labels=("topology",))
         counter.add_metric((topology,), value)
         yield counter
+
+
+def _claims(topology: str, components: Sequence[ComponentSnapshot]) -> Iterator[Metric]:
+    """Yield the claims of the bolts whose tasks have claimed anything; nothing where none has."""
+    claiming = [each for each in components if each.tuples_a_claim is not None]
+    totals: Iterable[tuple[str, str, Callable[[TaskSnapshot], int]]] = (
+        ("claims", "Claims of input that tasks share.", lambda task: task.claims),
+        ("claimed_tuples", "Tuples of these claims.", lambda task: task.claimed),
+    )
+    for name, help, of_task in totals:
+        counter = CounterMetricFamily(_PREFIX + name, help, labels=("topology", "component", "role"))
+        for each in claiming:
+            counter.add_metric((topology, each.id, each.role), sum(map(of_task, each.tasks)))
+        yield from [counter] if claiming else []
 
 
 def _gauge(name: str, help: str, labels: tuple[str, ...]) -> GaugeMetricFamily:

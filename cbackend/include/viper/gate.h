@@ -68,6 +68,9 @@ uint64_t vp_gate_bury_reader(vp_gate *gate, uint32_t reader);
 vp_source_counts vp_gate_added(const vp_gate *gate, uint32_t source);
 vp_reader_counts vp_gate_delivered(const vp_gate *gate, uint32_t reader, uint32_t source);
 
+/* How many claims a reader has got; 0 where each reader gets every tuple. */
+uint64_t vp_gate_claims_of(const vp_gate *gate, uint32_t reader);
+
 /* The source that a reader waited for when it last looked; -1 if it waited for none. */
 int64_t vp_gate_holding(const vp_gate *gate, uint32_t reader);
 

@@ -39,14 +39,15 @@ def flow_of(component: str, channels: Sequence[ChannelStatistics]) -> Flow:
     """The tuples of a bolt, as its channels have counted them.
 
     Tasks that get the same tuples read them from one channel: there is the mean of what these have taken,
-    and the most that waits for one.
+    and the most that waits for one. Of tasks that claim their tuples, each takes others.
     """
     received = taken = waiting = 0
     for channel in channels:
         readers = [reader for reader in channel.readers if component_of(reader.task) == component]
         if readers:
             received += sum(source.tuples for source in channel.sources)
-            taken += sum(reader.delivered for reader in readers) // len(readers)
+            copies = 1 if any(reader.claims for reader in readers) else len(readers)
+            taken += sum(reader.delivered for reader in readers) // copies
             waiting += max(sum(reader.waiting.values()) for reader in readers)
     return Flow(received, taken, waiting)
 

@@ -72,6 +72,7 @@ class Describing:
                     tasks=len(plan.tasks_of(node.id)),
                     scalable=node.id in plan.scalable,
                     conf=dict(self._own(node.id)),
+                    sharing="claims" if node.id in plan.claiming else "dealt",
                 )
                 for node in shown
             ),

@@ -104,12 +104,16 @@ def snapshot_of(
     totals = {c.id: TaskCounters() for c in plan.topology.components if not is_tap(c.id)}
     tasks: dict[str, list[TaskSnapshot]] = {id: [] for id in totals}
     worked, times, waited = _worked(executors), _times(executors), _waited(executors)
+    claimed = _claimed(channels)
     for task in plan.tasks:
         if task.component in totals:
             totals[task.component].add(counted.get(task.id, TaskCounters()))
             name, worker = f"{task.component}:{task.id}", _worker_of(plan, task.id)
             busy = worked.get(name, (0.0, at_s))
-            told = TaskSnapshot(task.id, *busy, worker, times.get(name, ()), waited.get(name, 0.0))
+            told = TaskSnapshot(
+                *(task.id, *busy, worker, times.get(name, ()), waited.get(name, 0.0)),
+                *claimed.get(name, (0, 0)),
+            )
             tasks[task.component].append(told)
     queues, deaths = _queues(channels), _deaths(incidents)
     spouts = {spout.id for spout in plan.topology.spouts}
@@ -190,6 +194,16 @@ def _times(executors: Sequence[ExecutorStatistics]) -> Mapping[str, Counts]:
         task: counts
         for executor in executors
         for task, counts in zip(executor.tasks, executor.times, strict=False)
+    }
+
+
+def _claimed(channels: Sequence[ChannelStatistics]) -> Mapping[str, tuple[int, int]]:
+    """By task in how many claims it got how many tuples, of those that claim."""
+    return {
+        reader.task: (reader.claims, reader.delivered)
+        for channel in channels
+        for reader in channel.readers
+        if reader.claims
     }
 
 

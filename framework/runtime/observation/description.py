@@ -28,6 +28,8 @@ class DescribedComponent:
     """True if the number of tasks that get tuples may change, from 1 to `tasks`."""
     conf: Mapping[str, Any]
     """Its own configuration: what differs from that of the topology."""
+    sharing: str = "dealt"
+    """``claims`` if its tasks share their input by claims; ``dealt`` if tuples are dealt out beforehand."""
 
 
 @dataclass(frozen=True, slots=True)

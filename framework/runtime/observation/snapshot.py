@@ -30,6 +30,10 @@ class TaskSnapshot:
     """
     waited_s: float = 0.0
     """Seconds of its turns in which it did not compute: its code slept, or waited for others."""
+    claims: int = 0
+    """The number of claims in which it got its tuples; 0 where they are dealt out beforehand."""
+    claimed: int = 0
+    """The tuples of these claims."""
 
     def worked_since(self, before: TaskSnapshot | None) -> float:
         """Seconds of work since an earlier snapshot, or in all; in another process since that has begun."""
@@ -78,6 +82,12 @@ class ComponentSnapshot:
     held_by: Sequence[str]
     """Tasks (``component:task id``) for which tuples that are there have to wait, as they may still add the
     one that comes next."""
+
+    @property
+    def tuples_a_claim(self) -> float | None:
+        """The mean of its claims so far; None where its tasks have claimed nothing."""
+        claims = sum(task.claims for task in self.tasks)
+        return sum(task.claimed for task in self.tasks) / claims if claims else None
 
     @property
     def handled(self) -> int:

@@ -75,6 +75,8 @@ class ReaderStatistics:
     """The task for which the others' tuples have to wait, as it may still add the one that comes next."""
     taken: Mapping[str, TakenStatistics] = field(default_factory=dict)
     """The delivered tuples, by the task that has added them."""
+    claims: int = 0
+    """The claims in which they were delivered; 0 where tuples are dealt out beforehand."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,8 @@ import { byId, setText, showTable } from "./elements.js";
 import { count, micros, percent, ratio, time } from "./format.js";
 
 const total = ({ component }) => (component.role === "spout" ? component.emitted : component.processed);
+const sum = (rows, name) => rows.reduce((all, row) => all + row[name], 0);
+const perClaim = ({ component }) => (sum(component.tasks, "claims") ? sum(component.tasks, "claimed") / sum(component.tasks, "claims") : null);
 const some = (name) => ({ component }) => component[name];
 
 export function showComponents(rows, chosen, choose) {
@@ -24,6 +26,7 @@ export function showComponents(rows, chosen, choose) {
     column("p50", ({ rates }) => time(rates?.p50_s)),
     column("p99", ({ rates }) => time(rates?.p99_s)),
     column("queue", ({ component }) => (component.role === "spout" ? "–" : percent(component.fill)), { bad: ({ component }) => component.fill >= 0.8 }),
+    column("per claim", (row) => ratio(perClaim(row)), { optional: perClaim, title: "tuples that a task takes in one claim: its tasks share their input by claims" }),
     counted("failed", "failed"), counted("errors", "errors"), counted("restarts", "restarts"), counted("lost", "lost"), counted("late", "late"),
     column("held by", ({ component }) => component.held_by.join(", "), { kind: "text", optional: (row) => row.component.held_by.length }),
   ], rows, ({ component }) => component.id, chosen);
@@ -36,13 +39,16 @@ export function showDetail(description, seen, snapshot) {
   const { component } = seen, described = description.components.find((each) => each.id === component.id);
   setText(byId("h-detail"), component.id);
   const kind = described.kind === "Python" ? "" : `${described.kind} `;
-  setText(byId("about"), `${kind}${component.role} ${described.implementation}`);
+  const sharing = described.sharing === "claims" ? ", whose tasks share their input by claims" : "";
+  setText(byId("about"), `${kind}${component.role} ${described.implementation}${sharing}`);
   showScaling(described, component);
   const workers = new Set(component.tasks.map((task) => task.worker));
   showTable(byId("tasktable"), [
     { head: "task", value: (task) => task.id }, { head: "worker", value: (task) => task.worker },
     { head: "in turns, s", value: (task) => task.busy_s.toFixed(2) }, { head: "waiting, s", value: (task) => task.waited_s.toFixed(2) },
     { head: "of the run", value: (task) => percent(snapshot.elapsed_s ? Math.min(1, task.busy_s / snapshot.elapsed_s) : null) },
+    { head: "claims", value: (task) => count(task.claims), optional: (task) => task.claims },
+    { head: "per claim", value: (task) => ratio(task.claims ? task.claimed / task.claims : null), optional: (task) => task.claims },
   ], component.tasks, (task) => `${component.id}:${task.id}:${workers.size}`);
   byId("confbox").hidden = !Object.keys(described.conf).length;
   showTable(byId("conftable"), [

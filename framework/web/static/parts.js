@@ -19,6 +19,7 @@ function showChannels(channels) {
     { head: "tuples", value: (row) => count(row.source.tuples) },
     { head: "per jumbo tuple", value: (row) => ratio(row.source.jumbos ? row.source.tuples / row.source.jumbos : null) },
     { head: "per merge run", value: (row) => ratio(row.reader.runs ? row.reader.delivered / row.reader.runs : null) },
+    { head: "claims", value: (row) => count(row.reader.claims), optional: (row) => row.reader.claims },
     { head: "waiting", value: (row) => count(row.waiting) },
     { head: "fill", value: (row) => percent(row.waiting / Math.max(1, row.capacity)), bad: (row) => row.waiting >= 0.8 * row.capacity },
     { head: "blocked", value: (row) => time(row.source.blocked_s) },

@@ -172,6 +172,14 @@ class TestPlan:
         plan = json.loads(viper("plan", "doubling", "--worker", "process", "--json", *standing).stdout)
         assert plan["placement"]["standbys"] == 2
 
+    def test_bolts_whose_tasks_claim_their_input_are_told(self, viper: Viper) -> None:
+        tasks = "-o", 'viper.tasks={"double": 2}', "-o", "viper.stateless=true"
+        claims = *tasks, "-o", "viper.sharing=claims"
+        told = viper("plan", "doubling", *claims).stdout
+        assert told.splitlines()[1] == "double: 2 tasks share their input by claims (viper.sharing)"
+        assert json.loads(viper("plan", "doubling", "--json", *claims).stdout)["claiming"] == ["double"]
+        assert "claims" not in viper("plan", "doubling", *tasks).stdout
+
     def test_json_says_who_feeds_whom(self, viper: Viper) -> None:
         plan = json.loads(viper("plan", "doubling", "--json").stdout)
         component = {task["id"]: task["component"] for task in plan["tasks"]}

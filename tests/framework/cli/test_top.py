@@ -50,6 +50,13 @@ class TestTable:
             "split      1,000  2,000   50%       0%   50%      0.50    500.0    25%       3",
         ]
 
+    def test_tuples_a_claim_of_those_that_claim(self) -> None:
+        claimed = (TaskSnapshot(0, 0.5, 2.0, claims=3, claimed=20), TaskSnapshot(1, 0.5, 2.0, claims=1))
+        now = snapshot(2, component("n", role="spout"), component(processed=20, tasks=claimed))
+        head, spout, bolt = live_lines(now, {}, 160, 20)
+        at = head.index("per claim")
+        assert [line[at : at + 9].strip() for line in (spout, bolt)] == ["-", "5.0"]
+
     def test_what_waits_and_what_is_at_its_limit(self) -> None:
         told = (TaskSnapshot(0, 1.9, 2.0, waited_s=1.8),)
         before = snapshot(0, component("ask", tasks=tasks(0, 0)))

@@ -46,7 +46,7 @@ def test_what_channels_executors_and_deaths_tell(tmp_path: Path) -> None:
     feeding = f"source:{source.id}"
     readers = [
         ReaderStatistics(names[0], 5, 1, {feeding: 10}, None),
-        ReaderStatistics(names[1], 5, 1, {feeding: 30}, feeding),
+        ReaderStatistics(names[1], 5, 1, {feeding: 30}, feeding, claims=2),
     ]
     channel = ChannelStatistics([SourceStatistics(feeding, 40, 4, 0, 2, 1.5)], readers, capacity=40)
     seen: RunSnapshot = snapshot_of(
@@ -64,6 +64,8 @@ def test_what_channels_executors_and_deaths_tell(tmp_path: Path) -> None:
     assert [(task.busy_s, task.at_s) for task in pieces.tasks[:2]] == [(0.5, 9.0), (0.75, 9.0)]
     assert next(each for each in seen.components if each.id == "source").blocked_s == 1.5
     assert [task.times for task in pieces.tasks[:2]] == [((3, 2),), ()]
+    assert [(task.claims, task.claimed) for task in pieces.tasks[:2]] == [(0, 0), (2, 5)]
+    assert pieces.tuples_a_claim == 2.5
     assert pieces.parallelism == 3
     assert (seen.deaths, seen.lost, seen.draining, seen.elapsed_s) == (1, 2, True, 8.0)
     assert (seen.active, seen.share) == (False, 0.5)

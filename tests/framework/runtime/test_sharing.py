@@ -12,7 +12,7 @@ import pytest
 from framework import Bolt, Grouping, Spout, TopologyBuilder, ValueState, run
 from framework.model.errors import ComponentError, TopologyError
 from framework.operators.sinks import CollectingSink
-from framework.planning import Plan
+from framework.runtime.coordination.measuring import flow_of
 from tests.framework.runtime.pieces import plan_of, run_built
 from tests.framework.runtime.workers.running import Workers, every_kind
 
@@ -66,6 +66,19 @@ def test_order_and_acks_are_what_they_are_without(workers: Workers) -> None:
     assert report.result("sink") == [(number, time) for number in range(COUNT) for time in range(number % 3)]
     source = report.components["source"]
     assert (source.acked, source.failed, source.unanswered) == (COUNT, 0, 0)
+
+
+@every_kind
+def test_each_task_is_counted_by_what_it_has_claimed(workers: Workers) -> None:
+    statistics = workers.run(built()).statistics
+    readers = [one for channel in statistics.channels for one in channel.readers]
+    claiming = [reader for reader in readers if reader.task.startswith("some:")]
+    assert sum(reader.delivered for reader in claiming) == COUNT
+    assert 1 <= sum(reader.claims for reader in claiming) <= COUNT
+    assert all((reader.delivered > 0) == (reader.claims > 0) for reader in claiming)
+    assert sum(task.tuples_in for task in statistics.tasks if task.component == "some") == COUNT
+    assert not any(reader.claims for reader in readers if reader not in claiming)
+    assert flow_of("some", statistics.channels).taken == COUNT
 
 
 @pytest.mark.parametrize(("recorded", "repeated"), [("claims", "dealt"), ("dealt", "claims")])
@@ -149,17 +162,12 @@ def test_what_a_run_cannot_share_is_refused(options: dict[str, Any]) -> None:
         plan_of(built(), **options)
 
 
-def claiming(plan: Plan) -> set[str]:
-    """The bolts whose tasks claim their input."""
-    return {plan.tasks[c.readers[0] - 1].component for c in plan.channels if c.claims}
-
-
 def test_a_topology_that_asks_for_claims_has_them_where_they_can_be() -> None:
     builder = built(config={"viper.stateless": True})
     builder.set_bolt("keyed", Counts, 2).fields_grouping("source", "number")
-    assert claiming(plan_of(builder, viper__sharing="claims")[0]) == {"some"}
-    assert claiming(plan_of(builder)[0]) == set()
-    assert claiming(plan_of(built(tasks=1))[0]) == set()
+    assert plan_of(builder, viper__sharing="claims")[0].claiming == ("some",)
+    assert plan_of(builder)[0].claiming == ()
+    assert plan_of(built(tasks=1))[0].claiming == ()
 
 
 class AskedFor(Spout):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,10 @@ class Waiting(Spout):
             self.emit([self._next], tup_id=self._next)
 
 
+SHARED = {"viper.on.error": "skip", "viper.stateless": True, "viper.sharing": "claims"}
+"""Configuration of a bolt whose tasks claim their input."""
+
+
 class Picky(Bolt):
     """Raises for every tenth number."""
 
@@ -51,18 +55,24 @@ class Picky(Bolt):
         self.emit([tup.values.number])
 
 
-def built() -> TopologyBuilder:
+def built(config: Mapping[str, Any]) -> TopologyBuilder:
     builder = TopologyBuilder()
     builder.set_spout("orders", Waiting())
-    builder.set_bolt("picky", Picky(), 2).shuffle_grouping("orders")
+    builder.set_bolt("picky", Picky(), 2, config=dict(config)).shuffle_grouping("orders")
     builder.set_bolt("sink", CollectingSink()).global_grouping("picky")
     return builder
 
 
 @contextmanager
-def going_on(folder: Path, **options: Any) -> Iterator[Run]:
-    """A run that has processed all there is, and continues until the block ends."""
-    plan, settings = plan_of(built(), **options)
+def going_on(folder: Path, config: Mapping[str, Any] = Picky.config, **options: Any) -> Iterator[Run]:
+    """A run that has processed all there is, and continues until the block ends.
+
+    Args:
+        folder: by which it is found.
+        config: of its bolt.
+        options: the run's configuration.
+    """
+    plan, settings = plan_of(built(config), **options)
     stop = StopSignal()
     running = Run(plan, settings, RunOptions(control=folder), stop=stop)
     thread = threading.Thread(target=running.execute)

@@ -18,7 +18,7 @@ from framework.web.prometheus import _buckets
 from framework.web.watch import RunWatch
 from tests.framework.runtime.workers.running import Workers, every_kind
 from tests.framework.web.asking import Client
-from tests.framework.web.conftest import COUNT, going_on, shown, until
+from tests.framework.web.conftest import COUNT, SHARED, going_on, shown, until
 
 KEPT = COUNT - COUNT // 10
 """Tuples that come to the sink."""
@@ -244,6 +244,26 @@ class TestPrometheus:
         assert found[-1] == ("+Inf", 6.0)
         counts = [count for _, count in found]
         assert counts == sorted(counts) and counts[0] == 2.0 and bound_s(20) < 1e-4 and counts[1] == 5.0
+
+
+@pytest.mark.parametrize("sharing", ["claims", "dealt"])
+def test_claims_are_shown_where_tasks_share_their_input(tmp_path: Path, sharing: str) -> None:
+    """If none does, no figure speaks of claims."""
+    with going_on(tmp_path / "control", {**SHARED, "viper.sharing": sharing}):
+        watch = RunWatch(tmp_path / "control")
+        client = Client(shown(watch))
+        described = client.get("/api/run/description").json()["components"][1]
+        tasks = client.get("/api/run").json()["snapshot"]["components"][1]["tasks"]
+        metrics = client.get("/metrics").text
+    assert described["sharing"] == sharing
+    labels = '{component="picky",role="bolt",topology="tested"}'
+    if sharing == "dealt":
+        assert {(task["claims"], task["claimed"]) for task in tasks} == {(0, 0)}
+        assert "claim" not in metrics
+    else:
+        assert sum(task["claimed"] for task in tasks) == COUNT
+        assert 1 <= sum(task["claims"] for task in tasks) <= COUNT
+        assert f"viperstorm_claimed_tuples_total{labels} {COUNT}.0" in metrics
 
 
 class TestBeginning:

@@ -16,7 +16,7 @@ import pytest
 from framework.runtime.run import Run
 from framework.web.address import Address, url_of
 from framework.web.serving import serve
-from tests.framework.web.conftest import COUNT, going_on, until
+from tests.framework.web.conftest import COUNT, SHARED, going_on, until
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright")
@@ -88,6 +88,22 @@ def test_the_table_has_what_was_counted(browser: sync_api.Browser, url: str) -> 
         assert cell(page, "sink", "total") == str(COUNT - COUNT // 10)
         (line,) = page.locator("#errors tbody tr").all()
         assert "ValueError: a tenth" in line.inner_text() and "conftest.py:" in line.inner_text()
+
+
+@pytest.mark.parametrize("sharing", ["claims", "dealt"])
+def test_claims_have_columns_where_there_are_any(
+    browser: sync_api.Browser, tmp_path: Path, sharing: str
+) -> None:
+    control = tmp_path / "control"
+    config = {**SHARED, "viper.sharing": sharing}
+    with going_on(control, config), served(control) as url, opened(browser, url) as page:
+        page.locator("#components").get_by_role("button", name="picky").click()
+        heads = page.locator("#components th, #tasktable th").all_inner_texts()
+        about = page.locator("#about").inner_text()
+        claims = page.locator("#tasktable td:nth-child(6)").all_inner_texts()
+    assert heads.count("per claim") == 2 * (sharing == "claims")
+    assert ("share their input by claims" in about) == (sharing == "claims")
+    assert (sum(map(int, claims)) >= 1) == (sharing == "claims")
 
 
 def test_the_picture_has_every_component_and_stream(browser: sync_api.Browser, url: str) -> None:

@@ -479,6 +479,7 @@ def channel_statistics(plan: Plan, network: Network) -> Sequence[ChannelStatisti
                 waiting={s: d.waiting_tuples for s, d in zip(sources, taken.sources, strict=True)},
                 held_by=None if taken.holding is None else sources[taken.holding],
                 taken=dict(zip(sources, _taken(network, way, gate, index), strict=True)),
+                claims=taken.claims,
             )
             for index, (task, taken) in enumerate(zip(way[1], gate.readers, strict=True))
         ]
