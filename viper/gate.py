@@ -6,7 +6,7 @@ take any of its ends, each of which is for one task.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any, Final
 
 from viper._backend import ffi, lib
@@ -242,6 +242,24 @@ class ScaleGate:
             sources=tuple(self._added(index) for index in range(self.source_count)),
             readers=tuple(self._reader_statistics(index) for index in range(self.reader_count)),
         )
+
+    def waiting_tuples(self, readers: Iterable[int]) -> int:
+        """Tuples that wait for these readers, of which each gets its own; they claim the same ones.
+
+        From any process, at any time.
+
+        Raises:
+            IndexError: there is no reader of one of these indexes.
+        """
+        waiting = [
+            sum(
+                int(lib.vp_gate_delivered(self._gate, reader, source).waiting_tuples)
+                for source in range(self.source_count)
+            )
+            for reader in (_checked("reader", index, self.reader_count) for index in readers)
+        ]
+        # Of claims, only whoever has looked last knows what all have claimed.
+        return min(waiting, default=0) if self.claims else sum(waiting)
 
     def _added(self, source: int) -> SourceStatistics:
         counts = lib.vp_gate_added(self._gate, source)

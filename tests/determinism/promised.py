@@ -24,6 +24,7 @@ from typing import Any
 
 from framework import Bolt, Grouping, Spout, Stream, TopologyBuilder
 from framework.operators.sinks import CollectingSink
+from framework.runtime.execution.heuristics import HEURISTICS
 from tests.determinism.components import FIELDS, STATELESS, Fork, Forward, History, Join, Keep, Settle, Timed
 from tests.determinism.noise import NOISE
 from tests.determinism.promised_components import Asked, Gathers, Holds, OneByTrail, Points, Sums
@@ -195,6 +196,11 @@ def _by(grouping: Grouping, sources: Sequence[Output]) -> tuple[tuple[Output, Gr
     return tuple((source, grouping) for source in sources)
 
 
+def _scheduling(seed: str, usual: str) -> str:
+    """The policy by which tasks are chosen, drawn apart from all else, which keeps its seeds."""
+    return random.Random(f"{seed}/scheduling").choice((*len(HEURISTICS) * (usual,), *HEURISTICS))
+
+
 def _options(
     draw: random.Random, seed: str, kind: str, workers: Sequence[int], *, may_bound: bool
 ) -> dict[str, Any]:
@@ -210,7 +216,7 @@ def _options(
         "viper.channel.bytes": draw.choice((1024, 4096, 4194304)),
         "viper.slice.tuples": draw.choice((1, 3, 64, 4096)),
         "viper.poll.pause.max.ms": draw.choice((0, 1, 50)),
-        "viper.scheduling": draw.choice(("downstream", "random", "random")),
+        "viper.scheduling": _scheduling(seed, draw.choice(("downstream", "random", "random"))),
         "viper.seed": draw.randrange(10_000),
         "topology.acker.executors": draw.choice((None, None, None, 0)),
         "topology.message.timeout.secs": 600,  # a row that fails by time would be emitted no more

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from framework.model.config.keys import SCHEDULING
 from tests.determinism.comparing import first_difference
 from tests.determinism.sampling import SAMPLED
 from tests.determinism.topologies import TOPOLOGIES
@@ -29,6 +30,7 @@ def test_a_sample_uses_every_choice_somewhere() -> None:
     assert {v.jumbo for v in drawn} == set(JUMBO_SIZES)
     assert {v.seed for v in drawn} == set(SEEDS)
     assert {v.watched for v in drawn} == {False, True}
+    assert {v.scheduling for v in drawn} == set(SCHEDULING)
     assert {v.options()["viper.channel.jumbos"] for v in drawn} == {1, 2, 64}
 
 

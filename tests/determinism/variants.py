@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from framework.model.config.keys import KEYS
+from framework.runtime.execution.heuristics import HEURISTICS
 from tests.determinism.forms import FORMS
 from tests.determinism.noise import NOISE
 from tests.determinism.topologies import FOR_ONE_PARALLELISM, TOPOLOGIES
@@ -59,6 +60,12 @@ class Variant:
         """One of the forms that a topology may have."""
         return self._draw("form").choice(FORMS)
 
+    @property
+    def scheduling(self) -> str:
+        """The policy by which tasks are chosen; half of all noisy runs have one that goes by costs."""
+        half = len(HEURISTICS) * ("random",)
+        return self._draw("scheduling").choice((*half, *HEURISTICS)) if self.seed else "downstream"
+
     def options(self) -> dict[str, Any]:
         """The configuration to run it with."""
         draw, draw_columns = self._draw("options"), self._draw("columns")
@@ -75,7 +82,7 @@ class Variant:
             "viper.chains": self._draw("chains").random() < 0.75,
             "viper.sharing": self._sharing(),
             "viper.merge.layer": self._draw("layer").choice((*["communication"] * 3, *MERGE_BOLTS)),
-            "viper.scheduling": "random" if self.seed else "downstream",
+            "viper.scheduling": self.scheduling,
             "viper.seed": self.seed,
             "viper.drain.timeout.secs": 1,  # a run that stands still need not be waited for
             NOISE: str(self) if self.seed else None,

@@ -7,6 +7,7 @@ from typing import Any
 
 from framework import TopologyBuilder
 from framework.model.config.keys import EVALUATORS
+from framework.runtime.execution.heuristics import HEURISTICS
 
 TINIEST = {
     "viper__jumbo__size": 1,
@@ -38,7 +39,7 @@ def drawn_settings(chance: random.Random, builder: TopologyBuilder, workers: int
         "viper__jumbo__linger__ms": chance.choice((0, 1, 5)),
         "viper__placement": chance.choice(placements),
         "viper__chains": chance.random() < 0.6,
-        "viper__scheduling": chance.choice(("downstream", "downstream", "random")),
+        "viper__scheduling": chance.choice(("downstream", "random", *HEURISTICS)),
         "viper__seed": chance.randrange(1000),
         "viper__key__groups": chance.choice((8, 256, 65536)),  # at least as many as tasks
         "viper__shuffle__run": chance.choice((1, 1, 4, 1024)),

@@ -45,6 +45,8 @@ class Key:
 
 EVALUATORS = ("auto", "serial", "chains", "locks", "versions", "partition_locks", "partitions_apart")
 """The evaluators of transactions."""
+SCHEDULING = ("downstream", "random", "qst", "lp", "et", "ct")
+"""The policies by which executors choose the next task; no output depends on them."""
 MAX_TASKS = 1024
 """The most tasks that a component can have: a position has room for no more replicas."""
 
@@ -54,7 +56,7 @@ _ALL = (
     Key("viper.placement", placement(), "Which worker runs which task."),
     Key("viper.isolated", optional(flag()), "Whether each task gets a process of its own.", True),
     Key("viper.blocking", optional(flag()), "Whether a component blocks, and so gets threads.", True),
-    Key("viper.scheduling", choice("downstream", "random"), "Which of the tasks that have work runs next."),
+    Key("viper.scheduling", choice(*SCHEDULING), "Which of the tasks that have work runs next."),
     Key("viper.seed", integer(0, 2**64 - 1), "What random scheduling draws from."),
     Key("viper.chains", flag(), "Whether tasks hand tuples over without a channel where they can."),
     Key(

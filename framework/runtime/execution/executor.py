@@ -367,6 +367,7 @@ class Executor:
         for task in self.tasks:
             task.let_go()
         self._rules.idle.let_go()
+        self._rules.policy.let_go()
         del self._live_time, self._on_turn, self._on_moved
 
     # -- callbacks that do not return

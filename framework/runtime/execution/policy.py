@@ -36,6 +36,9 @@ class Policy(Protocol):
             A task that is runnable; None if all are to be looked at.
         """
 
+    def let_go(self) -> None:
+        """Let go of the tasks, once the run has ended."""
+
 
 class DownstreamFirst:
     """Chooses the task farthest from the spouts, so that buffers stay short and results come early.
@@ -80,6 +83,10 @@ class DownstreamFirst:
                 return found
         return None
 
+    def let_go(self) -> None:
+        """As in the protocol."""
+        self._last_turns.clear()
+
 
 class SeededRandom:
     """Chooses at random, and the same for the same seed, for tests and for runs that are to be repeated."""
@@ -94,6 +101,9 @@ class SeededRandom:
     def follow(self, task: Task, busy: Sequence[Task]) -> Task | None:
         """None: every turn is drawn."""
         return None
+
+    def let_go(self) -> None:
+        """Nothing: it remembers no task."""
 
 
 LONGEST_WAIT_S = 1.0

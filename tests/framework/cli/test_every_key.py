@@ -28,7 +28,7 @@ ENDS: Mapping[str, tuple[Any, ...]] = {
     "viper.placement": ("round-robin", "component", {"numbers": 1, "double": [1, 1]}),
     "viper.isolated": (False, None),
     "viper.blocking": (True, False, None),
-    "viper.scheduling": ("downstream", "random"),
+    "viper.scheduling": ("downstream", "random", "qst", "lp", "et", "ct"),
     "viper.seed": (0, 2**64 - 1),
     "viper.chains": (True, False),
     "viper.merge.layer": ("communication", "operator", "operator-python"),

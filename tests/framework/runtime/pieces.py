@@ -15,6 +15,7 @@ from framework.model.config import Settings, resolve
 from framework.operators.sinks import CollectingSink
 from framework.planning import Plan, make_plan
 from framework.runtime import RunReport, StopSignal, run
+from framework.runtime.execution.heuristics import HEURISTICS
 
 Row = tuple[Any, ...]
 
@@ -119,6 +120,11 @@ def run_built(builder: TopologyBuilder, limits: dict[str, Any] | None = None, **
     return run(*plan_of(builder, **options), **(limits or {}))
 
 
+def _scheduling(seed: int, usual: str) -> str:
+    """The policy by which tasks are chosen, drawn apart from all else, which keeps its seeds."""
+    return random.Random(f"{seed}/scheduling").choice((*len(HEURISTICS) * (usual,), *HEURISTICS))
+
+
 def drawn(seed: int) -> tuple[int, dict[str, Any]]:
     """A parallelism and options that must not show in the output."""
     draw = random.Random(seed)
@@ -128,7 +134,7 @@ def drawn(seed: int) -> tuple[int, dict[str, Any]]:
         "viper__channel__jumbos": draw.choice((1, 2, 64)),
         "viper__channel__tuples": draw.choice((jumbo, 8192)),
         "viper__slice__tuples": draw.choice((1, 3, 64, 4096)),
-        "viper__scheduling": draw.choice(("downstream", "random", "random")),
+        "viper__scheduling": _scheduling(seed, draw.choice(("downstream", "random", "random"))),
         "viper__seed": seed,
     }
 

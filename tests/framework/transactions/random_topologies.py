@@ -18,6 +18,7 @@ from typing import Any, Final
 from hypothesis import strategies as st
 
 from framework import Bolt, Grouping, SeekableSpout, SharedTable, TopologyBuilder
+from framework.model.config.keys import SCHEDULING
 from framework.operators.sinks import CollectingSink
 from tests.viper.transactions.programs import ALONE, KEYS, SPECS, programs, programs_of_sets, run_alone, say
 from tests.viper.transactions.reference import Program
@@ -345,7 +346,7 @@ def options(draw: Callable[..., Any], kind: str) -> dict[str, Any]:
         "viper__jumbo__size": jumbo,
         "viper__channel__tuples": jumbo * draw(st.sampled_from([1, 3])),
         "viper__slice__tuples": draw(st.sampled_from([1, 5, 64])),
-        "viper__scheduling": draw(st.sampled_from(["downstream", "random"])),
+        "viper__scheduling": draw(st.sampled_from(SCHEDULING)),
         "viper__seed": draw(st.integers(0, 1000)),
     }
 

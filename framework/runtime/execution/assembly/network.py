@@ -3,7 +3,7 @@ black boxes, the cuts of a run and the numbers of tasks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from framework.model.config import Settings
@@ -306,6 +306,22 @@ class Network:
         found = [(way, gate.statistics()) for way, gate in self.gates()]
         found += [(((one,), (other,)), link.statistics()) for (one, other), link in self._links.items()]
         return sorted(found, key=lambda one: one[0][1])  # in the order of the channels
+
+    def counts_waiting(self, tasks: Collection[int]) -> Callable[[], int]:
+        """Return what counts the tuples that wait for tasks, by their ids; from any process, at any time."""
+        links = [link for (_, reader), link in self._links.items() if reader in tasks]
+        gates = [
+            (gate, [index for index, reader in enumerate(readers) if reader in tasks])
+            for (_, readers), gate in self.gates()
+            if not set(readers).isdisjoint(tasks)
+        ]
+
+        def count() -> int:
+            return sum(link.waiting_tuples() for link in links) + sum(
+                gate.waiting_tuples(indexes) for gate, indexes in gates
+            )
+
+        return count
 
     def _connect_bells(self) -> None:
         """Have each executor woken when another executor acts at the other end of one of its gates."""

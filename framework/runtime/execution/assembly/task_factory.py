@@ -33,8 +33,10 @@ from framework.runtime.execution.assembly.network import Network
 from framework.runtime.execution.assembly.outputs import InputFactory, OutputFactory, streams_of_merge
 from framework.runtime.execution.assembly.recording import RecordingIO
 from framework.runtime.execution.executor import Executor
+from framework.runtime.execution.heuristics import HEURISTICS
 from framework.runtime.execution.idle import BellIdleStrategy, IdleStrategy
 from framework.runtime.execution.live_time import HeartbeatRequests
+from framework.runtime.execution.paper_policies import ByHeuristic, Components
 from framework.runtime.execution.policy import (
     LONGEST_WAIT_S,
     LOOK_PERIOD_S,
@@ -122,6 +124,12 @@ class TaskFactory:
         self._outputs = OutputFactory(plan, settings, network, beans)
         self._spouts = SpoutParts(plan, settings, network)
         self._tasks = {task.id: task for task in plan.tasks}
+        self.components = (
+            Components(plan, network.counts_waiting, settings["viper.channel.tuples"])
+            if settings["viper.scheduling"] in HEURISTICS
+            else None
+        )
+        """The figures of all components, for policies that go by them; None where none does."""
 
     def tasks(self, ids: Sequence[int]) -> tuple[list[SourceTask], list[BoltTask]]:
         """Make the tasks with these ids, and give each the tasks that it has to signal.
@@ -662,11 +670,11 @@ def make_executor(
     if resumes and not is_exact(plan, settings):
         tasks = tuple(task for task in tasks if not network.has_ended(task))
     spouts, bolts = factory.tasks(tasks)
-    return Executor(
+    executor = Executor(
         spouts,
         bolts,
         rules=Rules(
-            _policy(settings, number),
+            _policy(settings, number, factory.components),
             _idle_strategy(plan, network, number, stop),
             settings["viper.slice.tuples"],
             settings["viper.drain.timeout.secs"],
@@ -678,6 +686,9 @@ def make_executor(
         on_moved=on_moved,
         requests=_requests(plan, network, number),
     )
+    if factory.components is not None:
+        factory.components.join(executor, executor.tasks)
+    return executor
 
 
 def _requests(plan: Plan, network: Network, number: int) -> HeartbeatRequests | None:
@@ -687,7 +698,9 @@ def _requests(plan: Plan, network: Network, number: int) -> HeartbeatRequests | 
     return HeartbeatRequests(network.requests, network.bells_of_spouts(number))
 
 
-def _policy(settings: Settings, number: int) -> Policy:
+def _policy(settings: Settings, number: int, components: Components | None) -> Policy:
+    if components is not None:
+        return ByHeuristic(HEURISTICS[settings["viper.scheduling"]], components)
     if settings["viper.scheduling"] == "random":
         return SeededRandom(settings["viper.seed"] + number)
     return DownstreamFirst()

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from framework import TopologyBuilder
+from framework.model.config.keys import SCHEDULING
 from framework.operators.sinks import CollectingSink
 from tests.framework.runtime.workers.branches import BRANCHES
 from tests.framework.runtime.workers.components import Counts, Numbers, Places
@@ -27,7 +28,7 @@ def drawn(seed: int) -> tuple[int, Workers, dict[str, Any]]:
         workers,
         {
             **NO_ROOM,
-            "viper__scheduling": draw.choice(("downstream", "random")),
+            "viper__scheduling": draw.choice(SCHEDULING),
             "viper__seed": seed,
             "viper__placement": draw.choice(("round-robin", "component")),
             "viper__slice__tuples": draw.choice((1, 3, 4096)),
