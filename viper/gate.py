@@ -15,6 +15,7 @@ from viper.bell import Bell
 from viper.codec import decode
 from viper.errors import ArenaError
 from viper.jumbo import Jumbo
+from viper.position import Positions
 from viper.reader import ClaimingReader, Reader
 from viper.rows import Decoder
 from viper.source import Source
@@ -217,6 +218,23 @@ class ScaleGate:
             return None
         jumbo = decode(memoryview(ffi.buffer(payload, size[0])), Decoder())
         return jumbo.alone(index[0]).payload.rows[0]
+
+    def claimed_tuple(self, reader: int) -> tuple[object, ...]:
+        """Take the first tuple of the open claim of a reader that has died, in its place; return its values.
+
+        The reader was rewound, and is to be rewound once more: its successor is delivered the tuple all the
+        same, unless a page leaves it out.
+
+        Raises:
+            CodecError: it cannot be read in this process.
+            IndexError: there is no reader of that index.
+        """
+        _checked("reader", reader, self.reader_count)
+        payloads: list[list[Jumbo | None]] = [[None] * lib.vp_ring_slots(ring) for ring in self._rings]
+        taking = ClaimingReader(reader, self._gate, self._rings, self._arena, payloads)
+        taking.hold(singly=True)
+        ((_, jumbo, first, _),) = taking.get_ready(1, Positions())
+        return jumbo.alone(first).payload.rows[0]
 
     def drop(self, source: int) -> int:
         """After the process of a source and of all readers died: drop what waits of it.

@@ -182,17 +182,24 @@ class TaskPage:
         """The tuples that it has handed over, by output."""
         return [int(lib.vp_page_handed_over(self._page, number)) for number in range(self._outputs)]
 
-    def taken(self) -> list[int]:
-        """After the process died: the tuples that it had taken and not committed, by input."""
-        return [int(lib.vp_page_taken(self._page, number)) for number in range(self._inputs)]
+    def taken(self, first: int, gate: ScaleGate, reader: int) -> list[int]:
+        """After the process died: the tuples that it had taken by a reader and not committed, by input.
 
-    def leave_out(self, number: int, writer: Writer) -> None:
-        """After the process died: keep the next tuple of an input from the successor. A commit is to follow.
+        Claimed ones are one number, as if they had come by one input.
+        """
+        if gate.claims:
+            return [int(lib.vp_page_taken_of_claim(self._page, first, gate._gate, reader))]
+        inputs = range(first, first + gate.source_count)
+        return [int(lib.vp_page_taken(self._page, number)) for number in inputs]
+
+    def leave_out(self, writer: Writer) -> None:
+        """After the process died: keep what it had taken and not committed from the successor. A commit is to
+        follow.
 
         Raises:
             StateFullError: the log of the task cannot grow.
         """
-        if lib.vp_page_leave_out(self._page, writer._writer, number) < 0:
+        if lib.vp_page_leave_out(self._page, writer._writer) < 0:
             raise StateFullError("the pool has no room for the log of a task's page")
 
     def rewind(self, first: int, gate: ScaleGate, reader: int) -> None:

@@ -347,6 +347,8 @@ class ClaimingReader(Reader):
     claim is half of the reader's share of what waits, so claims get shorter where little is left. That is
     guided self-scheduling (C. D. Polychronopoulos, D. J. Kuck, IEEE Transactions on Computers, 1987). No
     claim is longer than the slice that is asked for, and slices are as long as their tuples are cheap.
+
+    A reader that holds what it has delivered has one claim at a time: nothing else comes until `release`.
     """
 
     def __init__(self, *arguments: Any) -> None:
@@ -354,16 +356,27 @@ class ClaimingReader(Reader):
         self._shares = 2 * int(lib.vp_gate_readers(arguments[1]))
         self._decoded: list[dict[int, int]] = [{} for _ in self._rings]
         """Of each source by slot which jumbo tuple was decoded last, by the number of tuples before it."""
+        self._is_open = False
+        """True if it has delivered something since the last release."""
+
+    def release(self) -> None:
+        """As in the base class."""
+        self._is_open = False
+        super().release()
 
     def _deliver(
         self, limit: int, into: Positions, *, joins: bool, borrows: bool
     ) -> tuple[list[Run], bytes | None]:
+        if self._holds and self._is_open:
+            return [], None
         if not self.ready():
             if not self._defers:
                 self.release()
             return [], None
         share = max(self.waiting_tuples() // self._shares, 1)
-        return super()._deliver(min(limit, share), into, joins=joins, borrows=False)
+        runs, order = super()._deliver(min(limit, share), into, joins=joins, borrows=False)
+        self._is_open = bool(runs)
+        return runs, order
 
     def _read(self, made: int, borrows: bool) -> list[Run]:
         # The end of a jumbo tuple may be another's, so what is kept may be of one that was there before.
@@ -378,9 +391,9 @@ class ClaimingReader(Reader):
         return super()._decode(source, slot, lends=lends)
 
     def outlook(self) -> tuple[bool, Position, int]:
-        """As in the base class; what others have claimed is released."""
+        """As in the base class; what others have claimed is released, unless a claim is held."""
         found = super().outlook()
-        if not self._holds:
+        if not (self._holds and self._is_open):
             self.release()
         return found
 

@@ -10,6 +10,9 @@
  *         the claim begins; behind it, where it ends. Whoever claims next notes that end for the last claimant first.
  *         So a claim is open if it ends behind where it begins, and nobody has seen anything of it while `seen` lies
  *         before its end. Its reader's successor is delivered it again.
+ * Redo.   Where a claimant's task has a page (page.c), that says how far it has committed, and `seen` is set by it when
+ *         the claimant has died: what it had seen and not committed is open, too. So such a claimant commits what it
+ *         has claimed before it claims again, and releases nothing of it earlier.
  * Order.  All of it is seq_cst: a claim is made for a stretch of tuples, and one in 64 tuples would not be worth a
  *         weaker order.
  * Progress. Lock-free: an exchange fails only where another has claimed.
@@ -56,6 +59,17 @@ static inline uint64_t vp_claim_until(vp_gate *gate, uint32_t reader, uint64_t e
         }
     }
     return last >> VP_CLAIM_READER_BITS;
+}
+
+/* Where what is left of a reader's last claim begins, if it is done with all before a number: at its end if nothing is. */
+static inline uint64_t vp_claim_open(vp_gate *gate, uint32_t reader, uint64_t done, uint64_t *end)
+{
+    const vp_reader_words *own = &gate->readers[reader];
+    vp_claim_note(gate, atomic_load(&gate->claimed));
+    *end = atomic_load(&own->claim_end);
+    uint64_t begin = atomic_load(&own->claim);
+    begin = begin > done ? begin : done;
+    return begin < *end ? begin : *end;
 }
 
 #endif

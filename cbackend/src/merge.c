@@ -116,6 +116,8 @@ static vp_merge *blank(uint32_t count)
     return NULL;
 }
 
+static bool settle(vp_merge *merge);
+
 /* Goes on where the reader before this one was, if there was one: with a claim of which it has seen nothing, too. */
 static void begin_claiming(vp_merge *merge, vp_gate *gate, uint32_t reader)
 {
@@ -126,11 +128,7 @@ static void begin_claiming(vp_merge *merge, vp_gate *gate, uint32_t reader)
         merge->cursors[i].delivered = atomic_load_explicit(&merge->sources[i].own->delivered, memory_order_relaxed);
         merge->number += merge->cursors[i].delivered;
     }
-    vp_claim_note(gate, atomic_load(&gate->claimed));
-    merge->end = atomic_load(&merge->own->claim_end);
-    uint64_t begin = atomic_load(&merge->own->claim), seen = atomic_load(&merge->own->seen);
-    begin = begin > seen ? begin : seen;
-    merge->begin = begin < merge->end ? begin : merge->end;
+    merge->begin = vp_claim_open(gate, reader, atomic_load(&merge->own->seen), &merge->end);
 }
 
 vp_merge *vp_merge_new(vp_gate *gate, uint32_t reader)
@@ -150,6 +148,8 @@ vp_merge *vp_merge_new(vp_gate *gate, uint32_t reader)
     if (gate->claims)
         begin_claiming(merge, gate, reader);
     merge->order.winner = play(merge, 1);
+    if (merge->shared)
+        settle(merge); /* or the page of its task would go back to what it has not released */
     return merge;
 }
 

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "claims.h"
 #include "crash.h"
 #include "layout.h"
 #include "reader.h"
@@ -115,10 +116,9 @@ static bool note(vp_writer *writer, vp_word *word, uint64_t value)
     return true;
 }
 
-int vp_page_note(vp_page *page, vp_writer *writer)
+/* Whether any has come further. */
+static bool note_inputs(vp_page *page, vp_writer *writer)
 {
-    if (vp_writer_reserve(writer, 1 + (uint64_t)page->input_count + page->output_count))
-        return VP_NO_ROOM;
     bool changed = false;
     for (uint32_t i = 0; i < page->input_count; i++) {
         const vp_head *head = page->heads[i];
@@ -126,6 +126,14 @@ int vp_page_note(vp_page *page, vp_writer *writer)
         if (head)
             changed |= note(writer, &page->delivered[i], atomic_load_explicit(&head->delivered, memory_order_relaxed));
     }
+    return changed;
+}
+
+int vp_page_note(vp_page *page, vp_writer *writer)
+{
+    if (vp_writer_reserve(writer, 1 + (uint64_t)page->input_count + page->output_count))
+        return VP_NO_ROOM;
+    bool changed = note_inputs(page, writer);
     for (uint32_t i = 0; i < page->output_count; i++) {
         const fed *of = &page->outputs[i];
         /* What is still to be skipped belongs to tuples that are not processed as yet. */
@@ -146,22 +154,41 @@ uint64_t vp_page_taken(const vp_page *page, uint32_t input)
     return delivered - vp_page_delivered(page, input);
 }
 
-int vp_page_leave_out(vp_page *page, vp_writer *writer, uint32_t input)
+/* The number of the first tuple of a gate that is not committed. */
+static uint64_t committed(const vp_page *page, uint32_t first, const vp_gate *gate)
 {
-    if (vp_writer_reserve(writer, 2))
+    uint64_t number = 0;
+    for (uint32_t source = 0; source < gate->source_count; source++)
+        number += vp_page_delivered(page, first + source);
+    return number;
+}
+
+uint64_t vp_page_taken_of_claim(const vp_page *page, uint32_t first, vp_gate *gate, uint32_t reader)
+{
+    uint64_t end, begin = vp_claim_open(gate, reader, committed(page, first, gate), &end);
+    uint64_t seen = atomic_load(&gate->readers[reader].seen);
+    end = seen < end ? seen : end;
+    return begin < end ? end - begin : 0;
+}
+
+int vp_page_leave_out(vp_page *page, vp_writer *writer)
+{
+    if (vp_writer_reserve(writer, 1 + (uint64_t)page->input_count))
         return VP_NO_ROOM;
-    vp_write(writer, &page->delivered[input], vp_page_delivered(page, input) + 1);
+    note_inputs(page, writer);
     vp_write(writer, page->commits, vp_page_commits(page) + 1);
     return 0;
 }
 
 void vp_gate_rewind_reader(vp_gate *gate, uint32_t reader, const vp_page *page, uint32_t first)
 {
-    for (uint32_t source = 0; source < gate->source_count; source++) {
+    atomic_store(&gate->readers[reader].seen, committed(page, first, gate));
+    for (uint32_t source = 0; source < gate->source_count && !gate->claims; source++) {
         vp_head *head = vp_ring_head(vp_gate_ring_at(gate, source), reader);
         /* Relaxed: its reader is dead. Burying computes all else from it. */
         atomic_store_explicit(&head->delivered, vp_page_delivered(page, first + source), memory_order_relaxed);
         VP_CRASH_POINT("rewind: told");
     }
+    VP_CRASH_POINT("rewind: not buried");
     vp_gate_bury_reader(gate, reader);
 }

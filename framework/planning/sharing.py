@@ -88,8 +88,6 @@ def obstacles(
         reasons.append("it is part of a cycle, which runs on one thread")
     if settings["viper.merge.layer"] != "communication":
         reasons.append("viper.merge.layer is operator, whose merge bolts have one task each behind them")
-    if settings["viper.recovery"] == "exact":
-        reasons.append("viper.recovery is exact, and nobody repeats a dead task's claims as yet")
     return reasons
 
 

@@ -49,6 +49,8 @@ class Shape:
     def __post_init__(self) -> None:
         self.builder = TopologyBuilder()
         self.draw = random.Random(self.seed)
+        self.claims = False
+        """True if bolts without state get such groupings as tasks need that claim their input."""
         self._number = 0
         (self.folder / "out").mkdir(parents=True, exist_ok=True)
 
@@ -99,7 +101,8 @@ class Shape:
         for source in sources:
             before, stream = (source, "default") if isinstance(source, str) else source
             if grouping == "any":
-                chosen = self.draw.choice([one for one in ANY if one != "partial_key" or not may_change])
+                fit = [one for one in ANY if one != "partial_key" or not may_change]
+                chosen = self.draw.choice(CLAIMED if self.claims else fit)
             else:
                 chosen = grouping
             declare = getattr(setting, f"{chosen}_grouping")
@@ -210,6 +213,7 @@ SCALABLE = {op for op, (_, grouping) in BOLTS.items() if grouping == "fields" an
 SCALABLE.update(("windows of derived keys", "owns", "forward", "fan", "burst", "typed", "sorted", "map"))
 ANY = ("shuffle", "partial_key", "local_or_shuffle", "fields", "none")
 """The groupings that may feed a bolt without state; one that is scaled has no partial key grouping."""
+CLAIMED = ("shuffle", "local_or_shuffle", "none")
 STATELESS = ["forward", "fan", "typed", "batches", "map"]
 KEYED = [op for op, (_, grouping) in BOLTS.items() if grouping in ("fields", "all")]
 
@@ -307,6 +311,13 @@ def transactions(shape: Shape) -> None:
         shape.sink(kind, *found[1:])
 
 
+def claims(shape: Shape) -> None:
+    """Bolts whose tasks claim their input, one behind the other."""
+    shape.builder.set_config("viper.sharing", "claims")
+    shape.claims = True
+    pipeline("fan", "sorted", "forward", "batches", "typed", "count")(shape)
+
+
 def _is_read(shape: Shape, id: str) -> bool:
     components = shape.builder.build("tested").components
     return any(found.source == id for component in components for found in component.inputs)
@@ -328,6 +339,7 @@ SHAPES: dict[str, Callable[[Shape], None]] = {
     "owners": pipeline("forward", "owns", "owns", "count"),
     "windows by key": pipeline("fan", "windows by key", "windows of derived keys"),
     "transactions": transactions,
+    "claims": claims,
     "drawn": drawn,
 }
 

@@ -61,8 +61,12 @@ int vp_page_note(vp_page *page, vp_writer *writer);
  * The reader was said by vp_page_read. */
 uint64_t vp_page_taken(const vp_page *page, uint32_t input);
 
-/* Writes that a successor is not to get the next tuple of an input; a commit is to follow. 0, or VP_NO_ROOM. */
-int vp_page_leave_out(vp_page *page, vp_writer *writer, uint32_t input);
+/* Likewise of a gate whose readers claim its tuples, before its reader is rewound; its input `first` is the gate's first
+ * source. */
+uint64_t vp_page_taken_of_claim(const vp_page *page, uint32_t first, vp_gate *gate, uint32_t reader);
+
+/* Writes that a successor is not to get what was taken and not committed; a commit is to follow. 0, or VP_NO_ROOM. */
+int vp_page_leave_out(vp_page *page, vp_writer *writer);
 
 /* After a reader died whose task has a page, for its successor, which goes on behind what the page says; its input
  * `first` is the gate's first source. */

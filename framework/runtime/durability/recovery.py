@@ -31,8 +31,6 @@ class Suspect:
     task: TaskSpec
     count: int
     """The number of tuples."""
-    input: int = 0
-    """Of a single tuple: the number of the input that it came by."""
     values: tuple[object, ...] | None = None
     """Of a single tuple; None where they are not known."""
 
@@ -117,12 +115,8 @@ class RecoveryMemory:
         Returns:
             The work that its successor repeats.
         """
-        spec = self._tasks[task]
-        self._memory.writer(spec).close()
-        page = self._memory.page(spec)
-        for first, gate, index in self._read_by(task):
-            page.read_by_the_dead(first, gate, index)
-        taken = sum(page.taken())
+        page = self._page_of_the_dead(task)
+        taken = sum(sum(page.taken(*read)) for read in self._read_by(task))
         ahead = [page.ahead(n, gate.source(at)) for n, (gate, at) in enumerate(self._fed_by(task))]
         for first, gate, index in self._read_by(task):
             page.rewind(first, gate, index)
@@ -137,29 +131,36 @@ class RecoveryMemory:
         return [suspect for suspect in found if suspect.count]
 
     def _suspect(self, task: int) -> Suspect:
-        spec = self._tasks[task]
-        self._memory.writer(spec).close()
-        page = self._memory.page(spec)
-        inputs: list[tuple[ScaleGate, int]] = []
-        for first, gate, index in self._read_by(task):
-            page.read_by_the_dead(first, gate, index)
-            inputs += [(gate, source) for source in range(gate.source_count)]
-        taken = page.taken()
-        count = sum(taken)
+        spec, page = self._tasks[task], self._page_of_the_dead(task)
+        taken = [(read, page.taken(*read)) for read in self._read_by(task)]
+        count = sum(sum(counts) for _, counts in taken)
         page.go_singly(count)
         if count != 1:
             return Suspect(spec, count)
-        number = taken.index(1)
-        gate, source = inputs[number]
-        return Suspect(spec, count, number, gate.tuple_of(source, page.delivered[number]))
+        (first, gate, reader), counts = next(found for found in taken if any(found[1]))
+        if gate.claims:
+            page.rewind(first, gate, reader)
+            return Suspect(spec, count, gate.claimed_tuple(reader))
+        source = counts.index(1)
+        return Suspect(spec, count, gate.tuple_of(source, page.delivered[first + source]))
 
     def leave_out(self, suspect: Suspect) -> None:
         """Have the successor of a task continue after a tuple."""
-        writer, page = self._memory.writer(suspect.task), self._memory.page(suspect.task)
-        page.leave_out(suspect.input, writer)
+        page = self._page_of_the_dead(suspect.task.id)
+        writer = self._memory.writer(suspect.task)
+        page.leave_out(writer)
         page.go_singly(0)
         writer.commit()
         writer.close()
+
+    def _page_of_the_dead(self, task: int) -> TaskPage:
+        """The page of a task that has died, as of its last commit."""
+        spec = self._tasks[task]
+        self._memory.writer(spec).close()
+        page = self._memory.page(spec)
+        for first, gate, index in self._read_by(task):
+            page.read_by_the_dead(first, gate, index)
+        return page
 
     def committed(self, task: int) -> int:
         """Return the number of commits of a task."""

@@ -23,7 +23,7 @@ from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.task import Task
 from tests.framework.runtime.partitioned import Partitions
 from viper.page import TaskPage
-from viper.reader import Reader
+from viper.reader import ClaimingReader, Reader
 from viper.source import Source
 from viper.state import Writer
 
@@ -121,6 +121,11 @@ def scale_amid_a_redo() -> None:
     _patch(Emitter, "_scale", lambda self: self.output.scale())
 
 
+def release_open_claims() -> None:
+    """Claimants give back what they have claimed before it is committed."""
+    _patch(ClaimingReader, "hold", lambda self, **_: None)
+
+
 PLANTS = {
     plant.__name__: plant
     for plant in (forget_turns, forget_offsets, commit_before_the_flush, skip_nothing)
@@ -128,7 +133,9 @@ PLANTS = {
 """Bugs that every topology shows, by name."""
 SCALING_PLANTS = {plant.__name__: plant for plant in (scale_amid_a_slice, scale_amid_a_redo)}
 """The bugs that only show if bolts are scaled."""
-_ALL = {**PLANTS, **SCALING_PLANTS}
+CLAIM_PLANTS = {plant.__name__: plant for plant in (release_open_claims,)}
+"""The bugs that only show if tasks claim their input."""
+_ALL = {**PLANTS, **SCALING_PLANTS, **CLAIM_PLANTS}
 _planted: list[str] = []
 
 

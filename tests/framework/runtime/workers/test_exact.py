@@ -20,6 +20,7 @@ from tests.framework.runtime.pieces import Numbers as Forgetful
 from tests.framework.runtime.pieces import plan_of, run_built
 from tests.framework.runtime.workers.dying import AlwaysDies, die, first_time
 from tests.framework.runtime.workers.killed import (
+    CLAIM_PLANTS,
     PLANT,
     PLANTS,
     Batches,
@@ -40,9 +41,11 @@ from tests.portions import at_every_change
 COUNT = 400
 KILLS = 5
 SPREAD = {"source": 1, "fan": [1, 2], "middle": [2, 3], "count": 3, "sink": 2}
+CLAIMANTS = {"source": 1, "fan": [1, 2, 3], "middle": [1, 2, 3, 4], "count": [1, 4], "sink": 2}
 """Every component has a neighbour in another process."""
 APART = {"source": 2, "middle": 1, "sink": 2}
 TINY = {"viper__channel__jumbos": 1, "viper__channel__tuples": 1, "viper__jumbo__size": 1}
+SHORT = {"viper__channel__tuples": 64, "viper__jumbo__size": 8}
 
 
 def built(
@@ -54,6 +57,23 @@ def built(
     builder.set_bolt("fan", Fan, 2, kwargs={"many": many}).shuffle_grouping("source")
     builder.set_bolt("middle", middle, 2).partial_key_grouping("fan", "number")
     counting = builder.set_bolt("count", Count)
+    for stream in ("even", "odd") if middle is Sorted else ("default",):
+        counting.fields_grouping("middle", "number", stream=stream)
+    builder.set_bolt("sink", Written).global_grouping("count")
+    return builder
+
+
+def claiming(
+    source: type[Spout] = Numbers, middle: type[Bolt] = Sorted, count: int = COUNT, many: int = 100
+) -> TopologyBuilder:
+    """As above, with more tasks that claim their input, one bolt of them behind the other."""
+    builder = TopologyBuilder()
+    config = {"viper.stateless": True, "viper.sharing": "claims"}
+    builder.set_spout("source", source, kwargs={"count": count})
+    fan = builder.set_bolt("fan", Fan, 3, kwargs={"many": many}, config=config)
+    fan.shuffle_grouping("source")
+    builder.set_bolt("middle", middle, 4, config=config).shuffle_grouping("fan")
+    counting = builder.set_bolt("count", Count, 2)
     for stream in ("even", "odd") if middle is Sorted else ("default",):
         counting.fields_grouping("middle", "number", stream=stream)
     builder.set_bolt("sink", Written).global_grouping("count")
@@ -108,6 +128,7 @@ def undisturbed(builder: TopologyBuilder, folder: Path) -> str:
     return written(folder)
 
 
+CLAIMING = {"topology__workers": 4, "viper__placement": CLAIMANTS}
 CASES: dict[str, tuple[Callable[[], TopologyBuilder], dict[str, Any]]] = {
     "a generator spout": (built, {}),
     "a polled spout": (lambda: built(Polled), {}),
@@ -121,6 +142,12 @@ CASES: dict[str, tuple[Callable[[], TopologyBuilder], dict[str, Any]]] = {
     "time of the wall clock": (built, {"viper__time": "ingest"}),
     "processes that stand by": (built, {"viper__standby__workers": 2}),
     "one that stands by for all": (lambda: built(MortalPartitions, Ticking), {"viper__standby__workers": 1}),
+    "claims": (claiming, CLAIMING),
+    "claims of partitions": (lambda: claiming(MortalPartitions, Typed), CLAIMING),
+    "claims in the tiniest channels": (lambda: claiming(count=150), {**CLAIMING, **TINY, "kill__bits": 12}),
+    "claims in short channels": (claiming, {**CLAIMING, **SHORT}),
+    "claims of long callbacks": (lambda: claiming(count=7, many=30_000), {**CLAIMING, "kill__bits": 6}),
+    "claimants in one process": (claiming, {"topology__workers": 1, "viper__placement": "round-robin"}),
 }
 
 
@@ -145,8 +172,21 @@ def test_a_planted_bug_is_found(plant: str, tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv(PLANT, plant)
     for seed in range(8):
         try:
-            small = {"viper__channel__tuples": 64, "viper__jumbo__size": 8}
-            run(built(), tmp_path, seed, viper__placement=SPREAD, **small)
+            run(built(), tmp_path, seed, viper__placement=SPREAD, **SHORT)
+        except (ComponentError, WorkerError):
+            return
+        if written(tmp_path) != expected:
+            return
+    pytest.fail("it changes nothing")
+
+
+@pytest.mark.parametrize("plant", [*CLAIM_PLANTS, "commit_before_the_flush", "skip_nothing"])
+def test_a_bug_of_claimants_is_found(plant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = undisturbed(claiming(), tmp_path)
+    monkeypatch.setenv(PLANT, plant)
+    for seed in range(12):
+        try:
+            run(claiming(), tmp_path, seed, **CLAIMING, **SHORT)
         except (ComponentError, WorkerError):
             return
         if written(tmp_path) != expected:
@@ -188,13 +228,16 @@ def test_what_cannot_be_repeated_ends_the_run_as_diverged(
         run(builder, tmp_path, 0, kills=0, viper__placement=APART)
 
 
-def test_a_tuple_that_always_kills_ends_the_run(tmp_path: Path) -> None:
+@pytest.mark.parametrize("claims", [False, True])
+def test_a_tuple_that_always_kills_ends_the_run(claims: bool, tmp_path: Path) -> None:
     builder = TopologyBuilder()
     builder.set_spout("source", Numbers, kwargs={"count": 30})
-    builder.set_bolt("middle", AlwaysDies, config={"viper.stateless": True}).global_grouping("source")
-    told = r"2 restarts in a row have brought it no further; it died in middle:1 with the tuple \(0,\)"
+    config = {"viper.stateless": True, "viper.sharing": "claims" if claims else "dealt"}
+    builder.set_bolt("middle", AlwaysDies, 1 + claims, config=config).shuffle_grouping("source")
+    who = r"middle:[12] with the tuple \(\d+,\)" if claims else r"middle:1 with the tuple \(0,\)"
+    told = f"2 restarts in a row have brought it no further; it died in {who}"
     with pytest.raises(WorkerError, match=told):
-        apart = {"source": 2, "middle": 1}
+        apart = {"source": 2, "middle": [1, 3][: 1 + claims]}
         run(builder, tmp_path, 0, kills=0, viper__worker__restart__tries=2, viper__placement=apart)
 
 
@@ -210,12 +253,15 @@ class Allergic(Bolt):
         self.emit(tup.values)
 
 
-def test_it_is_left_out_where_exceptions_are_skipped(tmp_path: Path) -> None:
+@pytest.mark.parametrize("claims", [False, True])
+def test_it_is_left_out_where_exceptions_are_skipped(claims: bool, tmp_path: Path) -> None:
     builder = TopologyBuilder()
     builder.set_spout("source", Numbers, kwargs={"count": 30})
-    builder.set_bolt("middle", Allergic).global_grouping("source")
+    sharing = {**Allergic.config, "viper.sharing": "claims" if claims else "dealt"}
+    builder.set_bolt("middle", Allergic, 1 + claims, config=sharing).shuffle_grouping("source")
     builder.set_bolt("sink", Written).global_grouping("middle")
-    run(builder, tmp_path, 0, kills=0, viper__worker__restart__tries=2, viper__placement=APART)
+    apart = {"source": 2, "middle": [1, 3][: 1 + claims], "sink": 2}
+    run(builder, tmp_path, 0, kills=0, viper__worker__restart__tries=2, viper__placement=apart)
     assert written(tmp_path) == "".join(f"({number},)\n" for number in range(30) if number != 17)
 
 

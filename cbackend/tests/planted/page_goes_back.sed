@@ -1,0 +1,1 @@
+s/^        settle(merge); \/\* or the page.*$/        (void)merge;/

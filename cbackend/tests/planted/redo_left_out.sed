@@ -1,0 +1,1 @@
+/^    atomic_store(&gate->readers\[reader\].seen, committed(page, first, gate));/d
