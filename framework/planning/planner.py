@@ -18,6 +18,7 @@ from framework.planning.connections import (
     make_channels,
     make_subscriptions,
 )
+from framework.planning.coroutines import coroutine_problems
 from framework.planning.evaluation import evaluation_of
 from framework.planning.keys import group_problems, state_problems, with_keys
 from framework.planning.layout import Layout, make_layout
@@ -90,6 +91,7 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
         *state_problems(topology, settings, confs, traits, counts),
         *key_input_problems(topology, confs, traits),
         *sharing_problems(topology, settings, confs, traits),
+        *coroutine_problems(topology, confs, traits),
         *transaction_problems(topology, settings, confs, traits),
     ]
     if problems:

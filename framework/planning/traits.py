@@ -6,6 +6,9 @@ They are gathered once, when planning starts. The plan carries them, so that nob
 from __future__ import annotations
 
 import enum
+import functools
+import inspect
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +22,19 @@ from framework.operators import components
 from framework.operators.components import Component, PartitionedSpout, SeekableSpout, Spout
 from framework.operators.state import StateSpec, declared_states
 from framework.operators.windows.spec import JOIN_HOW
+
+
+@dataclass(frozen=True, slots=True)
+class Callback:
+    """A method that the runtime calls, and that does its work only if somebody awaits or iterates it."""
+
+    name: str
+    place: str
+    """Its file and line."""
+    base: str
+    """The class of a library that it overrides the method of."""
+    is_coroutine: bool
+    """True for a coroutine function; otherwise a generator function, whether asynchronous or not."""
 
 
 class Batching(enum.StrEnum):
@@ -84,6 +100,10 @@ class Traits:
     """The fields that name the key of its state, if it says so itself."""
     tables: tuple[SharedTable, ...] = ()
     """The shared tables that it names, if it is a bolt of ours."""
+    unplain: tuple[Callback, ...] = ()
+    """Its callbacks that are coroutine functions or generator functions, and no plain functions."""
+    kind: str = ""
+    """Of a bolt of ours that is more than a `Bolt`, the name of the class that makes it so."""
 
     @property
     def keyed(self) -> bool:
@@ -151,7 +171,61 @@ def _traits(component: ComponentSpec, conf: Mapping[str, Any], cls: type | None)
         states=() if cls is None else _states(conf, cls),
         state_key=_state_key(conf, cls),
         tables=() if cls is None or not issubclass(cls, components.Bolt) else _tables(conf, cls),
+        unplain=() if cls is None else unplain_callbacks(cls),
+        kind="" if cls is None else _kind(cls),
     )
+
+
+_NEVER_GENERATORS = frozenset(
+    (
+        *("process", "process_tick", "process_result", "process_rows", "process_batch", "next_tuple"),
+        *("initialize", "activate", "deactivate", "ack", "fail", "cleanup", "close"),
+    )
+)
+"""Callbacks whose result nobody iterates."""
+_LIBRARIES = ("framework", "pystorm", "streamparse")
+
+
+def unplain_callbacks(cls: type) -> tuple[Callback, ...]:
+    """The methods of a user's class that override such of ours or of streamparse's, and do nothing when they
+    are called: coroutine functions, and generator functions where nobody iterates."""
+    found = []
+    for name in dir(cls):
+        function = _function(cls, name)
+        is_coroutine = inspect.iscoroutinefunction(function)
+        is_generator = inspect.isasyncgenfunction(function) or (
+            name in _NEVER_GENERATORS and inspect.isgeneratorfunction(function)
+        )
+        base = _library_class(cls, name) if is_coroutine or is_generator else None
+        if base is not None and not _is_of_library(function):
+            code = inspect.unwrap(function).__code__
+            place = f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}"
+            found.append(Callback(name, place, base.__name__, is_coroutine))
+    return tuple(found)
+
+
+def _function(cls: type, name: str) -> Any:
+    """The function that a class has by a name, without running any code of the class's."""
+    found = inspect.getattr_static(cls, name, None)
+    found = getattr(found, "__func__", found)  # of a static or class method
+    while isinstance(found, functools.partial | functools.partialmethod):
+        found = found.func
+    return found
+
+
+def _library_class(cls: type, name: str) -> type | None:
+    """The class of a library that says what a method is for."""
+    return next((base for base in cls.__mro__ if name in vars(base) and _is_of_library(base)), None)
+
+
+def _is_of_library(owner: Any) -> bool:
+    return str(owner.__module__).partition(".")[0] in _LIBRARIES
+
+
+def _kind(cls: type) -> str:
+    bolt = components.Bolt
+    kinds = (base for base in cls.__mro__ if issubclass(base, bolt) and _is_of_library(base))
+    return next((base.__name__ for base in kinds if base is not bolt), "")
 
 
 def _tables(conf: Mapping[str, Any], cls: type) -> tuple[SharedTable, ...]:

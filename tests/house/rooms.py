@@ -61,7 +61,7 @@ ORDERS: Mapping[str, Rows] = {
     "framework.planning": (
         ("framework.planning",),
         ("planner", "validation"),
-        ("checkpoints", "sharing", "strategy", "transactions"),
+        ("checkpoints", "coroutines", "sharing", "strategy", "transactions"),
         ("scaling",),
         ("connections", "keys", "merge_bolts", "recovery"),
         ("plan", "windows"),

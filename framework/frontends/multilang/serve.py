@@ -34,6 +34,7 @@ from framework.operators.log import Origin, printing_to_log, speaking_as
 from framework.operators.sinks import Sink
 from framework.runtime.exchange.inputs import values_class
 from framework.runtime.tasks.hosts.host import Host, Identity
+from framework.runtime.tasks.hosts.registry import host_of
 
 _HEARTBEAT = (None, "__heartbeat", -1)
 _SYNC: Message = {"command": "sync"}
@@ -114,7 +115,7 @@ class _NoHandshakeError(Exception):
 
 
 def _serve(component: Any, connection: Connection) -> NoReturn:
-    host, collector = Host(component), ConnectionCollector(connection)
+    host, collector = host_of(component), ConnectionCollector(connection)
     identity = _shake_hands(connection)
     component._collector = collector
     host.tell(identity)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import os
 import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import CodeType
 from typing import Any
 
 from framework.model.errors import LoadError
@@ -21,11 +23,18 @@ def found(function: Function) -> Callable[..., Any]:
     """The function itself.
 
     Raises:
-        LoadError: nothing has that name, or it cannot be called.
+        LoadError: nothing has that name, it cannot be called, or it is a coroutine function.
     """
     named = import_object(function) if isinstance(function, str) else function
     if not callable(named):
         raise LoadError(f"{function!r} is a {type(named).__name__}, expected a function")
+    if inspect.iscoroutinefunction(named) or inspect.isasyncgenfunction(named):
+        code: CodeType = inspect.unwrap(named).__code__
+        place = f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}"
+        raise LoadError(
+            f"{code.co_name} ({place}) is a coroutine function, and nobody awaits what a step calls: write "
+            "def, or a Bolt with async def process"
+        )
     return named
 
 

@@ -56,6 +56,7 @@ _ALL = (
     Key("viper.placement", placement(), "Which worker runs which task."),
     Key("viper.isolated", optional(flag()), "Whether each task gets a process of its own.", True),
     Key("viper.blocking", optional(flag()), "Whether a component blocks, and so gets threads.", True),
+    Key("viper.async.in_flight", integer(1, 65536), "Tuples in flight in a coroutine bolt's task.", True),
     Key("viper.scheduling", choice(*SCHEDULING), "Which of the tasks that have work runs next."),
     Key("viper.seed", integer(0, 2**64 - 1), "What random scheduling draws from."),
     Key("viper.chains", flag(), "Whether tasks hand tuples over without a channel where they can."),

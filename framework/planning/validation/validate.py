@@ -8,6 +8,7 @@ from framework.model.config import Settings, component_conf, resolve, task_count
 from framework.model.importing import importable
 from framework.model.topology import Problem, Topology, about
 from framework.planning.checkpoints import checkpoint_problems
+from framework.planning.coroutines import coroutine_problems
 from framework.planning.keys import group_problems, state_problems
 from framework.planning.recovery import recovery_problems
 from framework.planning.scaling import controller_problems, most_tasks, scalable, scaling_problems
@@ -135,6 +136,7 @@ def validate(topology: Topology, settings: Settings | None = None) -> list[Probl
         problems += state_problems(topology, settings, confs, traits, counts)
         problems += transaction_problems(topology, settings, confs, traits)
         problems += sharing_problems(topology, settings, confs, traits)
+        problems += coroutine_problems(topology, confs, traits)
         problems += check_ticks(topology, confs, traits)
         problems += check_slack(topology, confs, traits)
         problems += check_answers(topology, confs, traits)

@@ -81,6 +81,7 @@ class TaskCollector:
         """Counts answers and anchors that name no open tuple."""
         self._closed = False
         self._warned: set[str] = set()
+        self._has_told_of_late = False
         self._ports = {port.stream.name: port for port in output.ports}
         self.buffer = EmitBuffer(
             output.ports,
@@ -251,6 +252,39 @@ class TaskCollector:
         port = self._ports.get(DEFAULT_STREAM if stream is None else stream)
         return port is not None and port.is_used
 
+    # -- for a component that is called ahead of its turn
+
+    def prepared(
+        self, tup: Sequence[Any], stream: str | None, anchors: Any, direct_task: int | None
+    ) -> Callable[[], None]:
+        """Check an emit now, in any thread, and return the function that emits it in the task's thread.
+
+        Raises:
+            EmitError: as for an emit.
+        """
+        _check_type(tup)
+        self._check_open(need_task_ids=False, is_late=False)
+        name = DEFAULT_STREAM if stream is None else stream
+        port = self._ports.get(name)
+        if port is None:
+            self._undeclared(name, len(tup), need_task_ids=False)
+            return _emit_nothing
+        row = self._row(port, tup, direct_task)
+        task = direct_task if port.stream.direct else None
+
+        def emit() -> None:
+            self._append(port, row, task, None, anchors)
+            if len(self.buffer) >= self.buffer.limit:
+                self._full()
+
+        return emit
+
+    def late(self, mistake: str) -> None:
+        """Log once that something comes too late to have a place in the order."""
+        if not self._has_told_of_late:
+            self._has_told_of_late = True
+            self._logger.warning("%s; further ones are not told of", mistake)
+
     # -- inside
 
     def _emit_in_any_form(self, *args: Any, **options: Any) -> EmitResult:
@@ -316,9 +350,10 @@ class TaskCollector:
                 self.mistakes.anchor(anchor)
         return None
 
-    def _check_open(self, need_task_ids: bool) -> None:
+    def _check_open(self, need_task_ids: bool, *, is_late: bool = True) -> None:
         if self._closed:
-            self._tell_of_late_thread()
+            if is_late:
+                self._tell_of_late_thread()
             raise EmitError(
                 f"component {self._component!r} emits in or after close, when nobody receives it any more: "
                 "emit at the last tick or in process_batch, which come before"
@@ -431,6 +466,10 @@ class TaskCollector:
                 declaration,
             )
         return [] if need_task_ids else None
+
+
+def _emit_nothing() -> None:
+    """Do nothing, as nobody can receive it."""
 
 
 def _check_type(tup: Any) -> None:

@@ -10,7 +10,7 @@ from collections import namedtuple
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from framework.runtime.exchange.pieces import Cutter, Delivering, InputSource, Piece, grouped
 from viper.link import Link
@@ -45,10 +45,62 @@ class Inlet:
         self.reader = reader
         self.sources = tuple(sources)
         cutter = Cutter(reader, sources, copies=shares, whole=whole, borrows=borrows, own=own)
-        self.take: Callable[[int, Positions], list[Piece]] = cutter.take
+        self.take = cutter.take
         """Takes tuples that are ready, as `Cutter.take`."""
         self.take_first = cutter.take_first
         """Takes the first of these, as `Cutter.take_first`."""
+
+
+class Delivery(Protocol):
+    """The reading end of a channel, as far as a task asks it for anything but tuples."""
+
+    @property
+    def carries_tracked(self) -> bool:
+        """True if tracked tuples may come."""
+
+    def outlook(self) -> tuple[bool, Position, int]:
+        """As `Reader.outlook`."""
+
+    def ready(self) -> bool:
+        """As `Reader.ready`."""
+
+    def holding_source(self) -> int | None:
+        """As `Reader.holding_source`."""
+
+    def last_ts(self) -> int:
+        """As `Reader.last_ts`."""
+
+    def waiting_tuples(self) -> int:
+        """As `Reader.waiting_tuples`."""
+
+    def defer(self) -> None:
+        """As `Reader.defer`."""
+
+    def working(self, untracked: int) -> None:
+        """As `Reader.working`."""
+
+    def give_back(self) -> Lease | None:
+        """As `Reader.give_back`."""
+
+
+class Channel(Protocol):
+    """The way by which a task takes the tuples of its channel: an `Inlet`, or what stands before one."""
+
+    @property
+    def reader(self) -> Delivery:
+        """The reading end."""
+
+    @property
+    def sources(self) -> tuple[InputSource, ...]:
+        """As of an `Inlet`."""
+
+    def take(self, limit: int, positions: Positions) -> list[Piece]:
+        """As `Cutter.take`."""
+
+    def take_first(
+        self, limit: int, positions: Positions, wanted: Callable[[Positions], int]
+    ) -> list[Piece]:
+        """As `Cutter.take_first`."""
 
 
 class BoltInput:
@@ -75,7 +127,7 @@ class BoltInput:
                 task is done with them.
             own: as of a `Cutter`.
         """
-        self.channel = Inlet(reader, sources, shares, whole, borrows, own)
+        self.channel: Channel = Inlet(reader, sources, shares, whole, borrows, own)
         self.is_linked = isinstance(reader, Link)
         """True if its only producer is run by the same thread, and in no worker process."""
         self.feedback = tuple(Inlet(back, (source,), shares, whole, own=own) for back, source in feedback)
@@ -96,6 +148,11 @@ class BoltInput:
         """The only level at which outputs are marked; None where there are several."""
         self.cycle_is_over = not self.feedback
         """True if nothing comes back through a cycle any more."""
+
+    def pass_through(self, stage: Channel) -> None:
+        """Have the tuples of the channel pass through a stage, which takes them of it; there is no cycle."""
+        self.channel = stage
+        self.outlook = self.channel.reader.outlook
 
     @property
     def is_cyclic(self) -> bool:

@@ -237,6 +237,8 @@ class Executor:
             return "waits for room for its output: those behind it are slower"
         if task.slot.restart_at_s is not None:
             return "waits until its component is made again, as it has raised"
+        if task.in_flight:
+            return f"awaits its coroutines for {task.in_flight} tuples"
         if task.is_source and not self._active:
             return "waits until the spouts are activated"
         if current is not None and current is not task:
@@ -287,8 +289,9 @@ class Executor:
         self._wait()
 
     def _goes_on_later(self) -> bool:
-        """True if any component is to be restarted after a pause, or to answer something."""
-        return any(task.slot.is_gone or task.awaits_answers for task in self.tasks)
+        """True if any component is to be restarted after a pause, or to answer something, or has tuples in
+        flight."""
+        return any(task.slot.is_gone or task.awaits_answers or task.in_flight for task in self.tasks)
 
     def _wait(self) -> None:
         now = time.monotonic()
@@ -348,6 +351,8 @@ class Executor:
             if task.slot.is_gone
             else f"{task.name} has not answered all tuples"
             if task.awaits_answers
+            else f"{task.name} awaits its coroutines for {task.in_flight} tuples"
+            if task.in_flight
             else f"{task.name} waits for {task.waiting_for}"
             if task.waiting_for
             else f"{task.name} is not done"

@@ -6,12 +6,12 @@ import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from framework.runtime.coordination.cut_record import Proposal, Purpose
 from framework.runtime.coordination.stop import StopReason
 from framework.runtime.durability.checkpoints.targets import SINK
-from framework.runtime.exchange.inputs import BoltInput, Inlet
+from framework.runtime.exchange.inputs import BoltInput, Channel, Inlet
 from framework.runtime.exchange.pieces import Piece, split_at
 from framework.runtime.order.positions.lineage import LAST
 from framework.runtime.order.tracking.acker import Acker
@@ -29,6 +29,9 @@ from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.task import Progress, Task, TaskState
 from viper.errors import CodecError
 from viper.position import END, UNTOLD, Position, Positions
+
+if TYPE_CHECKING:
+    from framework.runtime.tasks.in_flight import InFlight
 
 TURN_S: Final = 0.02
 """Seconds after which a turn ends at the next step, as when a million windows end at one time."""
@@ -58,6 +61,8 @@ class BoltParts:
     """The next cut, at which the task is saved, or hands key groups over; None where it never does."""
     hand_over: HandOver | None
     """Hands key groups over, and takes others; None where its component keeps its tasks."""
+    in_flight: InFlight | None
+    """The tuples that the component processes ahead of their turn; None where it processes none so."""
     group: Membership | None
     """Its part in a group of shared tables; None for a component that names none."""
     make_agenda: Callable[[], Agenda]
@@ -167,6 +172,11 @@ class BoltTask(Task):
     def awaits_answers(self) -> bool:
         """As in the base class."""
         return self.parts.awaited.since_s is not None
+
+    @property
+    def in_flight(self) -> int:
+        """As in the base class."""
+        return 0 if self.parts.in_flight is None else self.parts.in_flight.count
 
     def _ends_without_component(self, now_s: float) -> bool:
         if self.is_cyclic or self.slot.state is not None:
@@ -306,6 +316,11 @@ class BoltTask(Task):
             self._finish()
         return self.context.counters.processed - before
 
+    def commit(self, *, is_last: bool = False) -> bool:
+        """As in the base class; a commit takes in all that was taken of the channel, so nothing is in flight
+        then."""
+        return not self.in_flight and super().commit(is_last=is_last)
+
     def _may_end(self) -> bool:
         """True if a task whose input is over may end: one that saves tables does so after all others."""
         group = self.parts.group
@@ -320,6 +335,8 @@ class BoltTask(Task):
     def close(self) -> None:
         """As in the base class."""
         self.parts.awaited.close()
+        if self.parts.in_flight is not None:
+            self.context.counters.lost += self.parts.in_flight.close()
         super().close()
 
     def unblock(self) -> bool:
@@ -441,7 +458,7 @@ class BoltTask(Task):
             yield from self._process(pieces)
             self.parts.answering.end(len(positions))
 
-    def _taken(self, inlet: Inlet, limit: int, positions: Positions) -> list[Piece]:
+    def _taken(self, inlet: Channel, limit: int, positions: Positions) -> list[Piece]:
         try:
             if self.at_cut is not None and inlet is self._received.channel:
                 return inlet.take_first(limit, positions, self.at_cut.cut.count_below)
@@ -530,6 +547,11 @@ class BoltTask(Task):
         self.emitter.publish(agenda.held(frontier) if agenda.has_clients else frontier)
 
     # -- from another thread
+
+    def landed(self) -> None:
+        """The oldest tuple in flight is done."""
+        self.signal()
+        self._scheduler.wake()
 
     def stand_in(self) -> None:
         """Do what the task's own thread would, if that is away in a callback."""

@@ -156,6 +156,32 @@ class TupleProcessor:
         self._counters.lost += not is_tracked
 
 
+class LandingProcessor(TupleProcessor):
+    """Does in the task what the component has done for each tuple ahead of its turn.
+
+    Args:
+        land: does it for the next tuple.
+        slot: as in the base class, like the others.
+        inbox: see there.
+        acker: see there.
+        counters: see there.
+    """
+
+    def __init__(
+        self,
+        land: Callable[[Any], object],
+        slot: ComponentSlot,
+        inbox: Inbox,
+        acker: Acker | None,
+        counters: TaskCounters,
+    ) -> None:
+        super().__init__(slot, inbox, acker, counters)
+        self._land = land
+
+    def _callback(self) -> Callable[[Any], object]:
+        return self._land
+
+
 class SinkProcessor:
     """Calls `consume` of a sink with all rows of a slice at once.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -54,6 +55,8 @@ class ComponentSlot:
         """Monotonic time in seconds at which the component is made again; None where that is not due."""
         self.process: Callable[[Any], Any]
         """Gives a bolt's component a tuple."""
+        self._work: Callable[..., Any]
+        """The same, without a look at what it returns."""
         self._context = context
         self._collector = collector
         self._recovery = recovery
@@ -94,7 +97,21 @@ class ComponentSlot:
             self._context.fail("initialize", error)
         host.initialized(self._collector)
         if host.is_bolt:
-            self.process = self.presence.wrap(host.process)
+            self._work = self.presence.wrap(host.process)
+            self.process = self._process_first
+
+    def _process_first(self, *args: Any) -> object:
+        """Process the first tuples, and see whether that returns something which nobody awaits."""
+        result = self._work(*args)
+        if inspect.isawaitable(result):
+            kind = type(result).__name__
+            if inspect.iscoroutine(result):
+                result.close()
+            raise TypeError(
+                f"process returned a {kind}, which nobody awaits: write it as async def process"
+            )
+        self.process = self._work
+        return result
 
     def call(self, during: str, callback: Callable[..., object], *args: Any) -> None:
         """Call back into the component, and deal with what it raises.

@@ -111,6 +111,11 @@ class Task(ABC):
         return False
 
     @property
+    def in_flight(self) -> int:
+        """The number of tuples that the component processes ahead of their turn, beside the task."""
+        return 0
+
+    @property
     def largest_slice(self) -> int | None:
         """The most tuples that the task processes in one slice; None for as many as any other."""
         return None

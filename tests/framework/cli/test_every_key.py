@@ -28,6 +28,7 @@ ENDS: Mapping[str, tuple[Any, ...]] = {
     "viper.placement": ("round-robin", "component", {"numbers": 1, "double": [1, 1]}),
     "viper.isolated": (False, None),
     "viper.blocking": (True, False, None),
+    "viper.async.in_flight": (1, 65_536),
     "viper.scheduling": ("downstream", "random", "qst", "lp", "et", "ct"),
     "viper.seed": (0, 2**64 - 1),
     "viper.chains": (True, False),

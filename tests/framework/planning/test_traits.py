@@ -52,6 +52,9 @@ class ByTicks(BatchingBolt): ...
 class ByTimer(TicklessBatchingBolt): ...
 
 
+BATCHES = {"bounded": False, "hears_ticks": True}
+
+
 def known(**found: Any) -> Traits:
     """The traits of a component whose class is known."""
     return Traits(is_class_known=True, **found)
@@ -73,8 +76,8 @@ def by_name(role: Role, class_name: str) -> ComponentSpec:
         (Bolt, {}, known(bounded=False)),
         (Ticked, {"viper.stateless": True}, known(bounded=False, hears_ticks=True, stateless=True)),
         (Ticked, {"viper.isolated": True}, known(bounded=False, hears_ticks=True, isolated=True)),
-        (ByTicks, {}, known(bounded=False, hears_ticks=True, batching=Batching.TICKS)),
-        (ByTimer, {}, known(bounded=False, hears_ticks=True, batching=Batching.TIMER)),
+        (ByTicks, {}, known(**BATCHES, batching=Batching.TICKS, kind="BatchingBolt")),
+        (ByTimer, {}, known(**BATCHES, batching=Batching.TIMER, kind="TicklessBatchingBolt")),
     ],
 )
 def test_of_our_classes(cls: type, conf: dict[str, Any], expected: Traits) -> None:

@@ -152,6 +152,7 @@ COMPARED_ELSEWHERE: Final = (
 KEYS_THAT_MAY_DIFFER: Final[Mapping[str, Sequence[str]]] = {
     "where and how fast tasks run shows in no output": (
         *("viper.worker", "viper.tasks", "viper.placement", "viper.isolated", "viper.blocking"),
+        "viper.async.in_flight",
         *("viper.scheduling", "viper.seed", "viper.chains", "viper.merge.layer", "viper.slice.tuples"),
         *("viper.standby.workers", "viper.jumbo.size", "viper.columns.rows", "viper.jumbo.linger.ms"),
         *("viper.channel.jumbos", "viper.channel.tuples", "viper.channel.bytes", "viper.parallelism.max"),

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from framework.model.config import Settings
 from framework.model.instantiate import Beans
@@ -18,6 +18,7 @@ from framework.operators.components.component import LOGGER_PREFIX
 from framework.operators.log import Origin, speaking_as
 from framework.operators.sinks import Sink, TransactionalSink
 from framework.planning import Plan, TaskSpec, TimeMode, is_exact
+from framework.planning.coroutines import IN_FLIGHT, begins_ahead
 from framework.planning.time_mode import holds_back
 from framework.recording import Recorder
 from framework.runtime.coordination.cut_record import InputEnd
@@ -75,7 +76,13 @@ from framework.runtime.tasks.outcomes import Outcomes
 from framework.runtime.tasks.partition_merger import PartitionMerger
 from framework.runtime.tasks.partitioned_task import PartitionedTask, Partitioning
 from framework.runtime.tasks.presence import BlockingPresence, Presence
-from framework.runtime.tasks.processors import Answering, Processor, SinkProcessor, TupleProcessor
+from framework.runtime.tasks.processors import (
+    Answering,
+    LandingProcessor,
+    Processor,
+    SinkProcessor,
+    TupleProcessor,
+)
 from framework.runtime.tasks.pullers import Allowance, make_puller
 from framework.runtime.tasks.replay_task import ReplayTask
 from framework.runtime.tasks.sink_commits import CheckpointCommits, SinkCommits
@@ -88,6 +95,9 @@ from framework.runtime.tasks.transaction_batches import TransactionBatches
 from framework.runtime.tasks.transaction_processor import CallbackProcessor, Gathering, TransactionProcessor
 from viper.rows import Inbox
 from viper.transactions.recorder import Recorder as TransactionRecorder
+
+if TYPE_CHECKING:
+    from framework.runtime.tasks.in_flight import InFlight
 
 
 class TaskFactory:
@@ -328,6 +338,19 @@ class TaskFactory:
         scope = state.scope if state is not None else None
         inbox = Inbox(host.record, collector.outbox if output.is_used else None, PAUSE_AT, scope)
         slice_commits = self._slice_commits(spec, state)
+        in_flight: InFlight | None = None
+        if begins_ahead(self._plan.traits[spec.component], context.conf):
+            from framework.runtime.tasks.in_flight import InFlight  # with asyncio, which few topologies need
+
+            in_flight = InFlight(
+                received.channel,
+                slot,
+                Inbox(host.record, None, PAUSE_AT, None),
+                context.conf[IN_FLIGHT],
+                commits=slice_commits is not None,
+                on_oldest=lambda: task.landed(),
+            )
+            received.pass_through(in_flight)
         acker = self._acker(context, inbox, collector, slice_commits)
         if acker is not None:
             collector.answer_by(acker)
@@ -361,6 +384,8 @@ class TaskFactory:
             processor = Forwarder(emitter, context.counters, acker, streams)
         elif transactional is not None:
             processor = transactional.processor(context, inbox, collector.bulk, acker)
+        elif in_flight is not None:
+            processor = LandingProcessor(in_flight.land, slot, inbox, acker, context.counters)
         else:
             processor = make_processor(context, slot, inbox, collector.bulk, acker, commits)
         largest = self._settings["viper.columns.rows"] if whole and received.is_typed else None
@@ -380,6 +405,7 @@ class TaskFactory:
             commits=commits,
             cut=cut,
             hand_over=hand_over,
+            in_flight=in_flight,
             group=None if transactional is None else transactional.membership,
             make_agenda=agenda,
         )

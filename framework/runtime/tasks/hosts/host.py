@@ -23,6 +23,7 @@ from framework.operators.components import (
 )
 from framework.operators.components.batch_bolt import BatchBolt
 from framework.operators.components.batching import BatchingBolt
+from framework.operators.components.collector import EmitResult
 from framework.operators.windows.due import Due, DueByGroup
 from framework.operators.windows.key_state import OpenKeyWindows
 from framework.operators.windows.stretches import WindowAdder
@@ -104,11 +105,15 @@ class Host:
 
     def bind(self, collector: TaskCollector, identity: Identity) -> None:
         """Connect the component to its task."""
+        self._connect(collector, collector.outbox.emit)
+        self.tell(identity)
+
+    def _connect(self, collector: Any, emit: Callable[..., EmitResult]) -> None:
+        """Have a collector take what the component does; `emit` is the fastest way to it."""
         component = self.component
         component._collector = collector
         if self.cls.emit in (Bolt.emit, Spout.emit):
-            component.emit = collector.outbox.emit
-        self.tell(identity)
+            component.emit = emit
 
     def initialized(self, collector: TaskCollector) -> None:
         """Adapt the component's `emit` after its `initialize`, which may have changed how it anchors."""

@@ -10,13 +10,13 @@ from __future__ import annotations
 import enum
 import importlib
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from framework.model.errors import ComponentError, LoadError
 from framework.model.instantiate import Beans
 from framework.model.topology import ComponentSpec, PythonImplementation, ShellImplementation
 from framework.planning import TaskSpec
-from framework.planning.traits import class_of, is_ported
+from framework.planning.traits import class_of, is_ported, unplain_callbacks
 from framework.runtime.tasks.hosts.host import Host
 
 
@@ -64,6 +64,15 @@ def host_factory(component: ComponentSpec) -> HostFactory | None:
     return _factories[kind]
 
 
+def host_of(component: Any) -> Host:
+    """The host that drives a component of ours."""
+    if not any(found.is_coroutine for found in unplain_callbacks(type(component))):
+        return Host(component)
+    from framework.runtime.tasks.hosts.async_host import AsyncHost  # with asyncio, which few topologies need
+
+    return AsyncHost(component)
+
+
 def make_host(component: ComponentSpec, task: TaskSpec, beans: Beans, folders: Sequence[str] = ()) -> Host:
     """Construct a component for one task, and the host that drives it.
 
@@ -81,7 +90,7 @@ def make_host(component: ComponentSpec, task: TaskSpec, beans: Beans, folders: S
         if factory is not None:
             return factory(component, folders)
         assert isinstance(component.implementation, PythonImplementation)
-        return Host(beans.make(component.implementation.definition))
+        return host_of(beans.make(component.implementation.definition))
     except Exception as error:
         detail = str(error) if isinstance(error, LoadError) else f"{type(error).__name__}: {error}"
         raise ComponentError(component.id, task.id, "__init__", detail) from error
