@@ -19,6 +19,7 @@ from framework.operators.sinks import Sink
 from framework.operators.state import ValueState
 from framework.planning.routing import ScalableRouter
 from framework.runtime.durability.recovery import Commits
+from framework.runtime.tasks.bolt_task import BoltTask
 from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.task import Task
 from tests.framework.runtime.partitioned import Partitions
@@ -126,6 +127,11 @@ def release_open_claims() -> None:
     _patch(ClaimingReader, "hold", lambda self, **_: None)
 
 
+def commit_in_flight() -> None:
+    """Tasks commit while tuples are in flight, which are released with the others."""
+    _patch(BoltTask, "commit", Task.commit)
+
+
 PLANTS = {
     plant.__name__: plant
     for plant in (forget_turns, forget_offsets, commit_before_the_flush, skip_nothing)
@@ -135,7 +141,9 @@ SCALING_PLANTS = {plant.__name__: plant for plant in (scale_amid_a_slice, scale_
 """The bugs that only show if bolts are scaled."""
 CLAIM_PLANTS = {plant.__name__: plant for plant in (release_open_claims,)}
 """The bugs that only show if tasks claim their input."""
-_ALL = {**PLANTS, **SCALING_PLANTS, **CLAIM_PLANTS}
+FLIGHT_PLANTS = {plant.__name__: plant for plant in (commit_in_flight,)}
+"""The bugs that only show if tuples are in flight in a bolt."""
+_ALL = {**PLANTS, **SCALING_PLANTS, **CLAIM_PLANTS, **FLIGHT_PLANTS}
 _planted: list[str] = []
 
 
