@@ -241,6 +241,7 @@ static void follow_all(vp_merge *merge)
         _Atomic uint64_t *delivered = &merge->sources[i].own->delivered;
         if (merge->cursors[i].delivered != atomic_load_explicit(delivered, memory_order_relaxed))
             atomic_store_explicit(delivered, merge->cursors[i].delivered, memory_order_release);
+        VP_CRASH_POINT("take: passed");
     }
 }
 

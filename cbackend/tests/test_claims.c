@@ -7,7 +7,8 @@
 enum { SOURCES = 3, READERS = 3, EACH = 8, ALL = SOURCES * EACH, JUMBO = 2 };
 
 static const char *const POINTS[] = {
-    "claim: not exchanged", "claim: exchanged", "claim: noted", "take: working", "release: not yet", "release: released",
+    "claim: not exchanged", "claim: exchanged", "claim: noted", "take: passed",
+    "take: working",        "take: delivered",  "release: not yet", "release: released",
 };
 enum { POINT_COUNT = sizeof POINTS / sizeof *POINTS };
 
@@ -85,17 +86,17 @@ static uint64_t take(uint32_t reader, uint64_t limit)
 }
 
 /* Reader 0 dies at some pass of a point; others claim before and behind it. Returns whether it came to that. */
-static bool die_and_go_on(const char *point, uint32_t passes, uint64_t behind)
+static bool die_in(void (*dying)(const char *), const char *point, uint32_t passes, uint64_t behind)
 {
     set_up();
     fatal = point;
     passes_left = passes;
     CHECK_EQUAL(take(1, 2), 2);
-    at_point = die;
+    at_point = dying;
     volatile bool died = true;
     if (!setjmp(death)) {
         for (int turn = 0; turn < 3; turn++)
-            take(0, 3);
+            take(0, 7);
         died = false;
     }
     at_point = NULL;
@@ -127,13 +128,42 @@ static void test_a_claim_that_nobody_has_seen_is_its_successors(void)
     for (uint32_t point = 0; point < POINT_COUNT; point++)
         for (uint64_t behind = 0; behind < 6; behind++) {
             uint32_t passes = 0;
-            while (die_and_go_on(POINTS[point], passes, behind))
+            while (die_in(die, POINTS[point], passes, behind))
                 passes++;
             CHECK(passes > 0); /* it came to the point */
         }
 }
 
 static uint64_t others;
+
+/* Before a reader has claimed what it has seen, another claims some of it; then the reader dies. */
+static void claim_in_between_and_die(const char *name)
+{
+    if (strcmp(name, "claim: not exchanged") == 0 && others) {
+        uint64_t claimed = others;
+        others = 0;
+        at_point = NULL;
+        CHECK_EQUAL(take(1, claimed), claimed);
+        at_point = claim_in_between_and_die;
+        return;
+    }
+    die(name);
+}
+
+/* Whoever left out what another had claimed, and dies, has a successor that leaves it out, too. */
+static void test_what_was_left_out_is_not_its_successors(void)
+{
+    for (uint32_t point = 0; point < POINT_COUNT; point++)
+        for (uint64_t claimed = 1; claimed < 7; claimed++) {
+            others = claimed;
+            uint32_t passes = 0;
+            while (die_in(claim_in_between_and_die, POINTS[point], passes, 3)) {
+                others = claimed;
+                passes++;
+            }
+            CHECK(passes > 0); /* it came to the point */
+        }
+}
 
 static void claim_in_between(const char *name)
 {
@@ -209,6 +239,7 @@ int main(void)
 {
     test_a_claim_that_nobody_has_seen_is_its_successors();
     test_what_another_has_claimed_is_left_out();
+    test_what_was_left_out_is_not_its_successors();
     test_counts_are_of_its_claims();
     test_what_was_put_back_is_its_successors();
 }
