@@ -122,10 +122,16 @@ class VirtualWaits(StopSignal):
         """The limit to which waits may move the clock, in seconds passed on it; None for no limit."""
         self.is_over = False
         """True if a wait has found the clock at that limit: nothing is to be done before."""
+        self._is_awaited: Callable[[], bool] = lambda: False
+
+    def wait_in_earnest_while(self, is_awaited: Callable[[], bool]) -> None:
+        """Set the function that tells whether something is awaited which happens at no time of the clock,
+        such as the end of a coroutine. A wait then lasts until a wake."""
+        self._is_awaited = is_awaited
 
     def wait(self, timeout_s: float) -> None:
         """Move the clock by so many seconds, but not over the limit, and not if a wake has come before."""
-        if self._asleep.acquire(blocking=False):
+        if self._asleep.acquire(blocking=self._is_awaited()):
             return
         left_s = timeout_s if self.until_s is None else self.until_s - self._clock.elapsed_s
         if left_s <= 0:

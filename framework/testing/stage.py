@@ -99,6 +99,8 @@ class Stage:
             self._begun = make_executor(
                 self.plan, self._settings, self._network, factory, 0, self._waits, lambda now: None
             )
+            tasks = self._executor.tasks
+            self._waits.wait_in_earnest_while(lambda: any(task.in_flight for task in tasks))
             for task in (*self._executor.bolts, *self._executor.spouts):
                 self._started.append(task)
                 self._executor.start(task)

@@ -247,6 +247,7 @@ class InFlight:
         """Wait for no tuple in flight any more; returns how many of them are lost, as nobody tracks them."""
         lost = self._untracked(self._passed)
         self._calls.clear()
+        self._landed.clear()  # which refer to this
         self._pieces = []
         self._places, self._passed = Positions(), 0
         return lost

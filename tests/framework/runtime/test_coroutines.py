@@ -19,7 +19,7 @@ from framework.operators.sinks import CollectingSink
 from framework.planning.validation import validate
 from framework.runtime.tasks.hosts import async_host
 from framework.runtime.tasks.in_flight import InFlight
-from framework.testing import TICK, run_bolt
+from framework.testing import TICK, BoltHarness, run_bolt
 from tests.framework.runtime.coroutines import AHEAD, COUNT, Plain, Some, Tracked, built, expected
 from tests.framework.runtime.pieces import plan_of, run_built
 from tests.framework.runtime.workers.running import Workers, every_kind
@@ -393,6 +393,22 @@ def test_run_bolt_awaits_coroutines() -> None:
     found = run_bolt(Client, [[1], TICK, [2]], fields=["number"])
     assert found.emitted() == [(2,), (-1,), (4,)]
     assert found.acked == [(1,), (2,)]
+
+
+class Sleeps(Client):
+    """Waits for the clock of the system."""
+
+    async def process(self, tup: Any) -> None:
+        await asyncio.sleep(0.001)
+        await super().process(tup)
+
+
+def test_a_harness_waits_for_coroutines() -> None:
+    with BoltHarness(Sleeps, fields=["number"]) as harness:
+        harness.send([1], [2])
+        assert harness.emitted() == [(2,), (4,)]
+        harness.tick()
+    assert harness.emitted() == [(2,), (4,), (-1,)]
 
 
 class Ticking(Plain):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import logging
 import os
@@ -90,6 +91,23 @@ class Raises(Passes):
         super().process(tup)
 
 
+class Awaits(Passes):
+    """Passes tuples on from coroutines, and raises for one where it is to."""
+
+    config = {"viper.stateless": True}
+    raises = False
+
+    async def process(self, tup: Any) -> None:  # type: ignore[override]
+        await asyncio.sleep(0)
+        if self.raises and tup.values[0] == RAISED_AT:
+            raise ValueError("of a coroutine")
+        super().process(tup)
+
+
+class AwaitsAndRaises(Awaits):
+    raises = True
+
+
 class RaisesWhenMade(Passes):
     """Raises in its constructor."""
 
@@ -138,6 +156,7 @@ def topology(bolt: type[Bolt] = Passes, spout: type[Spout] = Numbers, **config: 
     return builder
 
 
+CONFIGS = {AwaitsAndRaises: {"viper__stateless": True}}
 Way = Callable[[Path, dict[str, Any]], object]
 """Brings one run to its end, in a folder, with options; what it returns may be kept."""
 
@@ -159,7 +178,7 @@ def failed(
 ) -> Way:
     def way(folder: Path, options: dict[str, Any]) -> object:
         try:
-            run_built(topology(bolt, spout), **options)
+            run_built(topology(bolt, spout, **CONFIGS.get(bolt, {})), **options)
         except error as found:
             assert not isinstance(found, ComponentError) or of_user_code(found.__cause__)
             return found
@@ -171,6 +190,22 @@ def failed(
 def went_on(choice: str) -> Way:
     def way(folder: Path, options: dict[str, Any]) -> object:
         report = run_built(topology(Raises, viper__on__error=choice), **options)
+        assert len(report.result("sink")) == 49
+        return report
+
+    return way
+
+
+def awaited(folder: Path, options: dict[str, Any]) -> object:
+    report = run_built(topology(Awaits, viper__stateless=True), **options)
+    assert len(report.result("sink")) == 50
+    return report
+
+
+def awaited_and_went_on(choice: str) -> Way:
+    def way(folder: Path, options: dict[str, Any]) -> object:
+        config = {"viper__on__error": choice, "viper__stateless": True}
+        report = run_built(topology(AwaitsAndRaises, **config), **options)
         assert len(report.result("sink")) == 49
         return report
 
@@ -246,6 +281,9 @@ def in_harnesses(folder: Path, options: dict[str, Any]) -> object:
         bolt.send([3])
     assert bolt.emitted() == [(3,)]
     assert run_bolt(Passes, [[4]]).emitted() == [(4,)]
+    with BoltHarness(Awaits) as awaiting:
+        awaiting.send([5], [6])
+        assert awaiting.emitted() == [(5,), (6,)]
     return None
 
 
@@ -259,6 +297,10 @@ WAYS: dict[str, Way] = {
     "raised in a generator": failed(spout=Breaks),
     "skipped": went_on("skip"),
     "made again": went_on("restart"),
+    "awaited": awaited,
+    "raised in a coroutine": failed(AwaitsAndRaises),
+    "skipped in a coroutine": awaited_and_went_on("skip"),
+    "made again behind a coroutine": awaited_and_went_on("restart"),
     "refused": refused,
     "never begun": never_begun,
     "drained": drained,

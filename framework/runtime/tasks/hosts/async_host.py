@@ -11,6 +11,7 @@ import asyncio
 import inspect
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import Context, ContextVar, copy_context
 from functools import partial
@@ -138,6 +139,14 @@ class CallCollector:
         raise EmitError(mistake)
 
 
+class _Loop(asyncio.SelectorEventLoop):
+    """Goes by the clock of the system, also in a harness, whose time passes when a test says so."""
+
+    def time(self) -> float:
+        """Seconds of that clock."""
+        return time.clock_gettime(time.CLOCK_MONOTONIC)
+
+
 class EventLoop:
     """An event loop with a thread of its own.
 
@@ -147,7 +156,7 @@ class EventLoop:
     """
 
     def __init__(self, origin: Origin, logger: logging.Logger) -> None:
-        self._loop = asyncio.new_event_loop()
+        self._loop = _Loop()
         self._loop.set_exception_handler(self._report)
         self._origin = origin
         self._logger = logger
@@ -186,6 +195,7 @@ class EventLoop:
                 self._finish()
             finally:
                 self._loop.close()
+                self._loop.set_exception_handler(None)  # which refers to the loop's owner
 
     def _finish(self) -> None:
         """As `asyncio.run` at its end."""

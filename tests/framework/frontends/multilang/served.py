@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 import threading
@@ -70,6 +71,26 @@ class Repeats(BatchBolt):
                 raise RowError(index, ValueError("no 11"))
             if number == 12:
                 raise ValueError("no 12")
+
+
+class Awaits(Bolt):
+    """Emits each number from a coroutine, and fails odd ones."""
+
+    outputs = ["number"]
+    config = {"viper.stateless": True}
+    auto_ack = False
+
+    async def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+        self.loop = asyncio.get_running_loop()
+
+    async def process(self, tup: Any) -> None:
+        await asyncio.sleep(0)
+        assert asyncio.get_running_loop() is self.loop
+        self.emit([tup.values.number])
+        if tup.values.number % 2:
+            self.fail(tup)
+        else:
+            self.ack(tup)
 
 
 class Polled(Spout):

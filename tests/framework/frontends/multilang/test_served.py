@@ -15,6 +15,7 @@ from framework.operators.sinks import CollectingSink
 from framework.runtime import RunReport
 from tests.framework.frontends.multilang.pieces import run_topology
 from tests.framework.frontends.multilang.served import (
+    Awaits,
     Closes,
     FailsOnce,
     Fragile,
@@ -68,6 +69,13 @@ def test_a_bolt_that_survives_what_it_raises(caplog: pytest.LogCaptureFixture) -
     counters = report.components["bolt"]
     assert (counters.acked, counters.failed, counters.errors) == (4, 2, 2)
     assert "ValueError: no 4" in caplog.text
+
+
+def test_a_bolt_with_coroutine_functions_takes_one_tuple_after_the_other() -> None:
+    report = served(Numbers, Awaits, 6)
+    assert report.result("sink") == [(number,) for number in range(6)]
+    counters = report.components["bolt"]
+    assert (counters.acked, counters.failed) == (3, 3)
 
 
 def test_a_bolt_that_does_not(caplog: pytest.LogCaptureFixture) -> None:
