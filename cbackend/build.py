@@ -15,7 +15,7 @@ SOURCES = sorted(path.relative_to(HERE.parent).as_posix() for path in (HERE / "s
 NAMES = (
     *("position", "lineage", "partition", "segment", "arena", "bell", "life", "quota", "registers"),
     *("ring", "gate", "merge", "forest", "pool", "writer", "heap", "keyed", "changes", "page", "scan"),
-    *("shared", "txlog", "txgroup", "txschemes", "txchoice"),
+    *("keyclaims", "shared", "txlog", "txgroup", "txschemes", "txchoice"),
 )
 HEADERS = [HERE / "include" / "viper" / f"{name}.h" for name in NAMES]
 

@@ -329,6 +329,13 @@ class Reader:
         """Tuples in the gate that were not delivered to this reader yet."""
         return int(lib.vp_merge_waiting(self._merge))
 
+    def delivered_tuples(self) -> int:
+        """Tuples that were delivered so far: the number of the next one, which is the same for all readers.
+
+        Those that were delivered to the readers before this one count.
+        """
+        return int(lib.vp_merge_delivered(self._merge))
+
 
 def _let_go(arena: Arena, at: object) -> None:
     """Nothing refers to an address in an arena any more; only till then the arena had to stay mapped."""

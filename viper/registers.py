@@ -43,6 +43,9 @@ class Registers:
         """Bytes that so many take of an arena."""
         return int(lib.vp_arena_rounded(lib.vp_registers_size(count)))
 
+    def __len__(self) -> int:
+        return self._count
+
     def __getitem__(self, index: int) -> int:
         self._check(index)
         return int(lib.vp_register_read(self._registers, index))

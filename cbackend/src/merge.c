@@ -533,6 +533,14 @@ uint64_t vp_merge_waiting(const vp_merge *merge)
     return waiting;
 }
 
+uint64_t vp_merge_delivered(const vp_merge *merge)
+{
+    uint64_t delivered = 0;
+    for (uint32_t i = 0; i < merge->order.count; i++) /* relaxed: the reader's own words */
+        delivered += atomic_load_explicit(&merge->sources[i].own->delivered, memory_order_relaxed);
+    return delivered;
+}
+
 static int64_t last_ts_of(const vp_merge *merge, uint32_t source)
 {
     /* Relaxed: written before the progress that the reader has acquired and acts upon. */

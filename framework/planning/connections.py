@@ -58,8 +58,10 @@ def make_channels(
         sources = sources or tuple(task.id for task in tasks if task.role is Role.SPOUT)
         shared = not feedback and _have_one_input(bolt.id, subscriptions)
         groups = [readers] if shared else [(reader,) for reader in readers]
-        claims = any(s.claimed for s in subscriptions if s.target == bolt.id)
-        channels += [Channel(group, sources, feedback, claims=claims and len(group) > 1) for group in groups]
+        read = [s for s in subscriptions if s.target == bolt.id]
+        claims = any(s.claimed for s in read) and len(readers) > 1
+        by_key = claims and any(s.grouping.kind is GroupingKind.FIELDS for s in read)
+        channels += [Channel(group, sources, feedback, claims=claims, by_key=by_key) for group in groups]
     return tuple(channels)
 
 

@@ -75,6 +75,8 @@ class Channel:
     """True if the only producing task hands its tuples to the only consuming one without a gate."""
     claims: bool = False
     """True if each tuple goes to one of several readers, which claims it."""
+    by_key: bool = False
+    """True if it claims its key group, as long as tuples of that are left."""
     arriving: bool = False
     """True if the tuples of each producing task come by a gate of their own, in no order with the others'."""
 
@@ -146,6 +148,12 @@ class Plan:
         """The bolts whose tasks share their input by claims, by id."""
         claimed = (channel.readers[0] for channel in self.channels if channel.claims)
         return tuple(sorted(self.tasks[task - 1].component for task in claimed))
+
+    @property
+    def claimed_by_key(self) -> tuple[str, ...]:
+        """The bolts whose tasks claim key groups, by id."""
+        readers = [channel.readers[0] for channel in self.channels if channel.by_key]
+        return tuple(sorted(self.tasks[reader - 1].component for reader in readers))
 
     def transactional(self, group: TableGroup) -> tuple[TaskSpec, ...]:
         """The tasks that have transactions in a group: by component in order of definition, then by index."""

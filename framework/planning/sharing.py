@@ -1,6 +1,7 @@
 """Bolts whose tasks share their input by claims, and bolts that cannot.
 
-Whoever is free takes the next tuples. The outputs of a tuple lie below it wherever it is processed, so no
+Whoever is free takes the next tuples. Where the bolt has state by key, it takes their key groups, and has
+them as long as tuples of theirs are left. The outputs of a tuple lie below it wherever it is processed, so no
 output shows which task has claimed it. That any worker takes the next work, while order comes back behind, is
 the idea of "Scaling Ordered Stream Processing on Shared-Memory Multicores" (Prasaad, Ramalingam, Rajan, VLDB
 2018). That paper has a reorder buffer for it; here the merge by position does it.
@@ -27,6 +28,7 @@ CLAIMS: Final = "claims"
 DEALT: Final = "dealt"
 """Its value where tuples are dealt out beforehand."""
 _FIT: Final = (GroupingKind.SHUFFLE, GroupingKind.LOCAL_OR_SHUFFLE, GroupingKind.NONE)
+_BY_KEY: Final = (GroupingKind.FIELDS,)
 
 Confs = Mapping[str, Mapping[str, Any]]
 """Each component's resolved configuration, by id."""
@@ -82,8 +84,8 @@ def obstacles(
     component: ComponentSpec,
 ) -> list[str]:
     """Why the tasks of a component cannot claim its input; arguments as above."""
-    conf = confs[component.id]
-    reasons = [*_unfit(component, conf, traits[component.id]), *_unfit_groupings(component)]
+    conf, found = confs[component.id], traits[component.id]
+    reasons = [*_unfit(component, conf, found), *_unfit_groupings(component, found)]
     if component.id in cycles(make_subscriptions(topology)):
         reasons.append("it is part of a cycle, which runs on one thread")
     if settings["viper.merge.layer"] != "communication":
@@ -95,11 +97,16 @@ def _unfit(component: ComponentSpec, conf: Mapping[str, Any], traits: Traits) ->
     if component.role is Role.SPOUT:
         yield "it is a spout, whose tasks have parts of the input of their own"
         return
-    if traits.states or traits.tables:
-        names = ", ".join([*(state.name for state in traits.states), *(t.table_name for t in traits.tables)])
-        yield f"it declares state ({names}), and any of its tasks may get any tuple: expected none"
-    elif not traits.stateless:
-        yield "it does not say that it is stateless: set viper.stateless to true if it remembers nothing"
+    if traits.tables:
+        names = ", ".join(table.table_name for table in traits.tables)
+        yield f"it has shared tables ({names}): expected none"
+    if traits.states:
+        yield from _unfit_states(traits)
+    elif not (traits.stateless or traits.tables):
+        yield (
+            "it does not say what it remembers: set viper.stateless to true if that is nothing, or declare "
+            "its state by key"
+        )
     if traits.windowed or traits.joins:
         yield "it has windows, which gather tuples by task or by key: expected none"
     if traits.batching is not Batching.NONE:
@@ -110,10 +117,23 @@ def _unfit(component: ComponentSpec, conf: Mapping[str, Any], traits: Traits) ->
         yield f"it may be scaled ({MOST}), which claims make needless: give it as many tasks as there may be"
 
 
-def _unfit_groupings(component: ComponentSpec) -> Iterator[str]:
+def _unfit_states(traits: Traits) -> Iterator[str]:
+    by_task = [state.name for state in traits.states if state.per == "task"]
+    if by_task:
+        yield f"it declares state of its tasks ({', '.join(by_task)}): expected state by key"
+    living = [state.name for state in traits.states if state.durable == "checkpoint"]
+    if living:
+        yield (
+            f"values of {', '.join(living)} live in one process (durable='checkpoint'), and a key goes from "
+            "one to another"
+        )
+
+
+def _unfit_groupings(component: ComponentSpec, traits: Traits) -> Iterator[str]:
+    fit, expected = (_BY_KEY, "fields") if traits.states else (_FIT, "shuffle, local-or-shuffle or none")
     for found in component.inputs:
-        if found.grouping.kind not in _FIT and not found.source.startswith(SYSTEM_PREFIX):
+        if found.grouping.kind not in fit and not found.source.startswith(SYSTEM_PREFIX):
             yield (
-                f"its input from {found.source!r} has {found.grouping.kind} grouping, which says whose a "
-                "tuple is: expected shuffle, local-or-shuffle or none grouping"
+                f"its input from {found.source!r} has {found.grouping.kind} grouping, and its tasks claim "
+                f"{'key groups' if traits.states else 'any tuples'}: expected {expected} grouping"
             )

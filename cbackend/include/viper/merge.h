@@ -76,6 +76,9 @@ int64_t vp_merge_holding(vp_merge *merge);
 /* Tuples that were added and not delivered. */
 uint64_t vp_merge_waiting(const vp_merge *merge);
 
+/* How many tuples were delivered to the reader so far, and to those before it: the number of the next one in the merge. */
+uint64_t vp_merge_delivered(const vp_merge *merge);
+
 /* How far event time came at the source that says so and came furthest; INT64_MIN if none does. */
 int64_t vp_merge_last_ts(const vp_merge *merge);
 

@@ -201,6 +201,21 @@ class SpreadEdge(Edge):
         return self.router.targets(payload.rows) if found is None else found
 
 
+class ClaimedEdge(SpreadEdge):
+    """Sends everything to one destination, whose tasks claim its keys; the router refuses what is none."""
+
+    def assign(self, payload: Payload) -> Assignment:
+        """Choose the destinations of tuples."""
+        return ((self.destinations[0], None),)
+
+    def deliver(self, emission: Emission, *, shared: bool) -> None:
+        """Put all tuples into the destination."""
+        payload, positions = emission.payload, emission.positions
+        destination = self.destinations[0]
+        destination.positions.extend(positions)
+        destination.put(payload.own() if shared else payload)
+
+
 class ChosenEdge(Edge):
     """Sends each tuple to the tasks that a custom grouping chooses; without `copies` to one at most."""
 

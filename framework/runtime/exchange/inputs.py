@@ -12,6 +12,7 @@ from functools import lru_cache, partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Protocol
 
+from framework.runtime.exchange.claiming import Claimed, ClaimingCutter
 from framework.runtime.exchange.pieces import Cutter, Delivering, InputSource, Piece, grouped
 from viper.link import Link
 from viper.position import Level, Position, Positions
@@ -31,7 +32,7 @@ class Inlet:
         shares: bool,
         whole: bool,
         borrows: bool = False,
-        own: range | None = None,
+        own: range | Claimed | None = None,
     ) -> None:
         """
         Args:
@@ -40,11 +41,15 @@ class Inlet:
             shares: whether other replicas get the same values, and one of them may change them.
             whole: whether pieces are to hold payloads, not lists of rows.
             borrows: whether columns may lie in memory that is asked back.
-            own: as of a `Cutter`.
+            own: as of a `Cutter`; or the key groups that the task claims with others.
         """
         self.reader = reader
         self.sources = tuple(sources)
-        cutter = Cutter(reader, sources, copies=shares, whole=whole, borrows=borrows, own=own)
+        cutter: Cutter
+        if isinstance(own, Claimed):
+            cutter = ClaimingCutter(reader, sources, own, copies=shares, whole=whole)
+        else:
+            cutter = Cutter(reader, sources, copies=shares, whole=whole, borrows=borrows, own=own)
         self.take = cutter.take
         """Takes tuples that are ready, as `Cutter.take`."""
         self.take_first = cutter.take_first
@@ -114,7 +119,7 @@ class BoltInput:
         shares: bool,
         whole: bool = False,
         borrows: bool = False,
-        own: range | None = None,
+        own: range | Claimed | None = None,
     ) -> None:
         """
         Args:
@@ -125,7 +130,7 @@ class BoltInput:
             whole: whether pieces are to hold payloads, not lists of rows.
             borrows: whether columns from another process may lie in the memory that they share, until the
                 task is done with them.
-            own: as of a `Cutter`.
+            own: as of an `Inlet`.
         """
         self.channel: Channel = Inlet(reader, sources, shares, whole, borrows, own)
         self.is_linked = isinstance(reader, Link)

@@ -125,6 +125,16 @@ class BoltCut:
             range(len(positions)), True, key=lambda index: self.is_due_before(positions[index])
         )
 
+    @property
+    def attempt(self) -> int:
+        """The attempt whose cut the task has come to."""
+        return self._proposal.attempt
+
+    @property
+    def is_wanted(self) -> bool:
+        """True if that is still decided."""
+        return self._record.is_decided_on(self._proposal.attempt)
+
     def frontier(self, reached: Frontier) -> Frontier:
         """The position of processed input at the cut, for a task whose input has come behind it.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,6 +19,8 @@ from framework.runtime.tasks.agenda import Agenda, AskedFor, Entry, Frontier
 from framework.runtime.tasks.awaited import Awaited
 from framework.runtime.tasks.bolt_assigner import BoltAssigner
 from framework.runtime.tasks.bolt_cut import BoltCut, HandOver
+from framework.runtime.tasks.checkpoints import Remembers
+from framework.runtime.tasks.claimants import Claimants
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.interludes import Interludes
@@ -65,6 +67,8 @@ class BoltParts:
     """The tuples that the component processes ahead of their turn; None where it processes none so."""
     group: Membership | None
     """Its part in a group of shared tables; None for a component that names none."""
+    claimants: Claimants | None
+    """Those that claim key groups with it; None for a component that has its keys dealt out."""
     make_agenda: Callable[[], Agenda]
     """Makes the list of what is due; called when the component has been initialized, which may have a say."""
 
@@ -194,6 +198,8 @@ class BoltTask(Task):
             goes_on = self._goes_on_in_group(self.parts.group)
             if goes_on is not None:
                 return goes_on
+        if self.parts.claimants is not None and self._goes_on_with(self.parts.claimants):
+            return True
         return (
             self.is_signalled
             or self._steps is not None
@@ -203,6 +209,12 @@ class BoltTask(Task):
             or (self.awaits_answers and self.parts.awaited.wants_turn(now_s))
             or (at_cut is not None and at_cut.wants_turn(now_s))
         )
+
+    def _goes_on_with(self, claimants: Claimants) -> bool:
+        """True if a task that waits for those that claim keys with it can continue."""
+        if self.at_cut is not None and self.at_cut.cut.is_there:
+            return self.at_cut.claimants_have_come(claimants)
+        return self.progress is Progress.OVER and self._may_end()
 
     @property
     def _waits_at_cut(self) -> bool:
@@ -239,6 +251,8 @@ class BoltTask(Task):
             self.parts.commits.begin()
         if self.commits is None:
             self.slot.commit()
+        if self.parts.claimants is not None:  # a predecessor may have died before it did
+            self.parts.claimants.give_up()
         self.agenda = self.parts.make_agenda()
         restored = self.context.checkpoints.restored
         if restored is not None:
@@ -322,8 +336,10 @@ class BoltTask(Task):
         return not self.in_flight and super().commit(is_last=is_last)
 
     def _may_end(self) -> bool:
-        """True if a task whose input is over may end: one that saves tables does so after all others."""
-        group = self.parts.group
+        """True if a task whose input is over may end: one that saves what others change ends after them."""
+        group, claimants = self.parts.group, self.parts.claimants
+        if claimants is not None and not claimants.end():
+            return False
         return group is None or not group.is_keeper or group.is_evaluated(END)
 
     def drain(self, reason: StopReason, now_s: float) -> None:
@@ -425,6 +441,8 @@ class BoltTask(Task):
                 self.parts.group.come_to(watermark)
         if self.emitter.commits is None:
             self.slot.commit(is_last=self.progress is Progress.OVER)
+        if self.parts.claimants is not None:
+            self.parts.claimants.give_up()
         self._publish()
 
     def _begin_slice(self, limit: int) -> list[Piece]:
@@ -576,6 +594,8 @@ class CutParticipant:
         self.cut = cut
         self.task = task
         self._hand_over = hand_over
+        self._stands_at = self._saved_at = 0
+        """The last attempts at whose cut it has stood, and was saved there, if it claims key groups."""
         cut.call_there(self._at_cut)
 
     @property
@@ -593,6 +613,19 @@ class CutParticipant:
         """Let go of the task: the cut refers to this, and this to the cut."""
         self.cut.call_there(lambda proposal: True)
         del self.task
+
+    def claimants_have_come(self, claimants: Claimants) -> bool:
+        """True if a task that stands at the cut of a checkpoint waits for none that claim keys with it.
+
+        If the checkpoint is given up, they may not come.
+        """
+        attempt = self._stands_at
+        if attempt != self.cut.attempt:
+            return False  # it does not stand there as yet
+        if not self.cut.is_wanted:
+            return True
+        saved = self._saved_at == attempt
+        return claimants.has_written(attempt) if saved else claimants.stand(attempt)
 
     def wants_turn(self, now_s: float) -> bool:
         """True if a part of a checkpoint is to be written, or the input has come to a cut."""
@@ -670,8 +703,26 @@ class CutParticipant:
             return False
         if not task.parts.awaited.may_pass():
             return False
-        task.emitter.place()
-        task.cut(proposal.number)
-        remembers = [each for each in (task.slot.state, tables) if each is not None]
-        task.context.checkpoints.cut(proposal, task.save(), remembers, cut.stands_since_s)
+        if task.parts.claimants is not None:
+            return self._save_with(task.parts.claimants, proposal)
+        self._save_task(proposal, [each for each in (task.slot.state, tables) if each is not None])
         return True
+
+    def _save_with(self, claimants: Claimants, proposal: Proposal) -> bool:
+        """Save the task once all that claim its keys are at the cut; true if they have written all."""
+        self._stands_at = proposal.attempt
+        if not self.claimants_have_come(claimants):
+            return False
+        if self._saved_at != proposal.attempt and self.cut.is_wanted:
+            self._saved_at = proposal.attempt
+            state = self.task.slot.state
+            self._save_task(proposal, [] if state is None else [state])
+            self.task.context.checkpoints.write_all()
+            return self.claimants_have_come(claimants)
+        return True
+
+    def _save_task(self, proposal: Proposal, remembers: Sequence[Remembers]) -> None:
+        self.task.emitter.place()
+        self.task.cut(proposal.number)
+        saved = self.task.save()
+        self.task.context.checkpoints.cut(proposal, saved, remembers, self.cut.stands_since_s)

@@ -193,6 +193,10 @@ class TaskCheckpoints:
             self._write(BUDGET_S)
             self._write_at_s = time.monotonic() + BUDGET_S
 
+    def write_all(self) -> None:
+        """Write all that is left of the saved state, as others wait for it."""
+        self._write(inf)
+
     def _write(self, budget_s: float) -> None:
         """Write what is left for so many seconds, and report when all is written."""
         cut = self.pending

@@ -8,7 +8,7 @@
 - `task_state`: the part of a task: bound to its component, and committed after each slice
 """
 
-from framework.runtime.durability.state.memory import StateMap, StateMemory
+from framework.runtime.durability.state.memory import ClaimedGroups, StateMap, StateMemory
 from framework.runtime.durability.state.saving import StateSaver, load_states, save_tables
 from framework.runtime.durability.state.shared import MemberState, SharedMemory
 from framework.runtime.durability.state.snapshot import Snapshot
@@ -16,6 +16,7 @@ from framework.runtime.durability.state.table_images import TableImages
 from framework.runtime.durability.state.task_state import TaskState, Transactions
 
 __all__ = [
+    "ClaimedGroups",
     "MemberState",
     "SharedMemory",
     "Snapshot",

@@ -6,7 +6,7 @@ state by key, in key groups that are divided among its tasks, and each task one 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Final
@@ -25,12 +25,15 @@ from viper.arena import Arena
 from viper.errors import ArenaError
 from viper.hashing import groups_of_task
 from viper.page import TaskPage
+from viper.registers import Registers
 from viper.segments import available_bytes
-from viper.state import KeyedState, KeyedTable, Pool, UndoLog, Writer
+from viper.state import KeyClaims, KeyedState, KeyedTable, Pool, UndoLog, Writer
 
 HOTTEST: Final = 5
 """The most key groups of a component that statistics name."""
 BY_KEY, BY_TASK = "key", "task"
+REGISTERS_OF_CLAIMANT: Final = 2
+"""Registers of a task that claims key groups."""
 _NOTES: Final = ("y",)
 """The columns of the notes for a successor."""
 _NOTE_BYTES: Final = 1 << 20
@@ -61,6 +64,18 @@ class StateMap:
     """For the process that leads the run, before and after the tasks have their state open."""
     shared: Sequence[SharedLayout]
     """The groups of shared tables."""
+    claims: Mapping[str, tuple[int, int]]
+    """Where tasks claim key groups, those and the registers of the tasks, by component."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedGroups:
+    """The key groups of a component whose tasks claim them."""
+
+    claims: KeyClaims
+    """They say which task has which group."""
+    registers: Registers
+    """Of the tasks, `REGISTERS_OF_CLAIMANT` for each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +123,13 @@ class StateMemory:
             )
             for component, offset in offsets.by_key.items()
         }
+        self._claimed = {
+            component: ClaimedGroups(
+                KeyClaims.attach(arena, claims, self._groups, len(plan.tasks_of(component))),
+                Registers.attach(arena, registers, _registers(plan, component)),
+            )
+            for component, (claims, registers) in offsets.claims.items()
+        }
         self._by_task = {
             task: KeyedState.attach(
                 arena,
@@ -151,6 +173,9 @@ class StateMemory:
         fixed += (len(tasks) + 1) * UndoLog.size()
         fixed += sum(TaskPage.size(*found) + KeyedState.size(1, 1) for found in ends.values())
         fixed += SharedMemory.size(plan, settings)
+        fixed += sum(
+            KeyClaims.size(groups) + Registers.size(_registers(plan, name)) for name in plan.claimed_by_key
+        )
         arena = _arena(plan, size_bytes, Pool.size(size_bytes) + fixed)
         offsets = StateMap(
             pool=Pool.create(arena, size_bytes).offset,
@@ -186,6 +211,13 @@ class StateMemory:
             tracked=tracked,
             spare_log=UndoLog.create(arena, owner=len(plan.tasks) + 1).offset,
             shared=SharedMemory.create(plan, settings, arena),
+            claims={
+                name: (
+                    KeyClaims.create(arena, groups, len(plan.tasks_of(name))).offset,
+                    Registers.create(arena, _registers(plan, name)).offset,
+                )
+                for name in plan.claimed_by_key
+            },
         )
         return cls(plan, settings, arena, offsets)
 
@@ -222,20 +254,27 @@ class StateMemory:
 
     def writer(self, task: TaskSpec) -> Writer:
         """Return the writer by which a task changes its state, its page and its notes; as for `task`."""
-        parts = self._parts(task)
-        owners = [parts.by_key.owners[group] for group in parts.groups] if parts.by_key is not None else []
+        parts, claimed = self._parts(task), self.claimed(task)
+        groups = parts.groups if claimed is None else claimed.claims.owned(task.index)
+        owners = [parts.by_key.owners[group] for group in groups] if parts.by_key is not None else []
         owners += parts.by_task.owners if parts.by_task is not None else []
         owners += [self._owners.notes[task.id]] if task.id in self.offsets.notes else []
         log = UndoLog.attach(self.arena, self.offsets.logs[task.id], owner=task.id)
         return Writer(self.arena, self._pool, log, owners)
 
+    def claimed(self, task: TaskSpec) -> ClaimedGroups | None:
+        """The key groups that a task claims with others of its component; None for most."""
+        return self._claimed.get(task.component)
+
     def _parts(self, task: TaskSpec) -> TaskParts:
+        owned = self._owned(task)
         return TaskParts(
             task=task,
             by_key=self._by_key.get(task.component),
-            groups=self._owned(task),
+            groups=range(self._groups) if self.claimed(task) else owned,
             by_task=self._by_task.get(task.id),
             key_fields=_key_fields(self._plan, task.component),
+            saves=owned,
         )
 
     def page(self, task: TaskSpec) -> TaskPage:
@@ -278,7 +317,7 @@ class StateMemory:
         for task in tasks:
             parts, traits = self._parts(task), self._plan.traits[task.component]
             for state, per, index, groups in (
-                (parts.by_key, BY_KEY, None, parts.groups),
+                (parts.by_key, BY_KEY, None, self._owned(task)),
                 (parts.by_task, BY_TASK, task.index, range(1)),
             ):
                 if state is None:
@@ -314,7 +353,8 @@ class StateMemory:
         keys = [sum(state.keys_in(n, group) for n in numbers) for group in range(state.groups)]
         used = [group for group in range(state.groups) if accesses[group] or keys[group]]
         used.sort(key=lambda group: (-accesses[group], -keys[group]))
-        owners = [(f"{component}:{task.id}", self._owned(task)) for task in tasks]
+        claimed = self._claimed.get(component)
+        owners = [(f"{component}:{task.id}", self._has(task, claimed)) for task in tasks]
         return [
             GroupStatistics(
                 component=component,
@@ -327,6 +367,9 @@ class StateMemory:
             )
             for group in used[:HOTTEST]
         ]
+
+    def _has(self, task: TaskSpec, claimed: ClaimedGroups | None) -> Collection[int]:
+        return self._owned(task) if claimed is None else claimed.claims.owned(task.index)
 
     def _component(self, task: int) -> str:
         return _component_of(self._plan, task)
@@ -348,6 +391,10 @@ class _Owners:
             if _codes(plan.traits[task.component], BY_TASK):
                 self.by_task[task.id] = next(numbers)
         self.notes = {task.id: next(numbers) for task in plan.tasks}
+
+
+def _registers(plan: Plan, component: str) -> int:
+    return REGISTERS_OF_CLAIMANT * len(plan.tasks_of(component))
 
 
 def _ends(plan: Plan, task: int) -> tuple[int, int]:

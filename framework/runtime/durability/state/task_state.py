@@ -47,11 +47,13 @@ class TaskParts:
     by_key: KeyedState | None
     """The state by key of its component; None where that declares none."""
     groups: range
-    """The key groups that it owns."""
+    """The key groups whose keys it may have: those that it owns, or all where it claims some of them."""
     by_task: KeyedState | None
     """The state of the task; None where its component declares no state of tasks."""
     key_fields: int = 1
     """The number of fields in a key of its component; 0 where that makes its keys itself."""
+    saves: range | None = None
+    """The key groups that it saves for checkpoints; None for `groups`."""
 
 
 class TaskState:
@@ -69,7 +71,10 @@ class TaskState:
             specs: the states that its component declares.
         """
         self.groups = parts.groups
-        """The key groups that it owns."""
+        """The key groups whose keys it may have."""
+        self._saves = parts.groups if parts.saves is None else parts.saves
+        self._claims = self._saves != parts.groups
+        """True if it has some of them at a time only."""
         self._task = parts.task
         self._snapshots = Snapshots()
         by_key, by_task = parts.by_key, parts.by_task
@@ -91,23 +96,35 @@ class TaskState:
         """The tables of each state, by its name."""
         self._specs = tuple(specs)
         self._by_key = by_key
-        for state, per, groups in ((by_key, "key", parts.groups), (by_task, "task", range(1))):
-            number = 0
-            for spec in specs:
-                if spec.per == per and state is not None:
-                    self.tables[spec.name] = tuple(
-                        state.table(self.writer, n, spec.name, groups=groups, full=NoStateRoomError)
-                        for n in range(number, number + len(spec.codes))
-                    )
-                    number += len(spec.codes)
+        self._open(self.tables, by_key, "key", parts.groups)
+        self._open(self.tables, by_task, "task", range(1))
+        self._saved = self.tables
+        """The tables with the keys that it saves."""
+        if self._claims:
+            self._saved = dict(self.tables)
+            self._open(self._saved, by_key, "key", self._saves)
         self._bound: dict[str, Any] = {}
         """The handles that the component has, by name."""
         self._attributes: dict[str, Any] = {}
         """The attributes of the component that hold handles, by name."""
         self._dirty: list[DirtyHandle] = []
+        self._keepers: list[OwningHandle] = []
+        """Those that know more of keys than the tables do."""
         self._component = ""
         self._now: Callable[[], int] = no_time
         """Returns the time of the tuple in process."""
+
+    def _open(
+        self, tables: dict[str, tuple[KeyedTable, ...]], state: KeyedState | None, per: str, groups: range
+    ) -> None:
+        number = 0
+        for spec in self._specs:
+            if spec.per == per and state is not None:
+                tables[spec.name] = tuple(
+                    state.table(self.writer, n, spec.name, groups=groups, full=NoStateRoomError)
+                    for n in range(number, number + len(spec.codes))
+                )
+                number += len(spec.codes)
 
     def tell_time_by(self, now: Callable[[], int]) -> None:
         """Have handles that `bind` makes ask for the time of the tuple in process, in microseconds."""
@@ -160,6 +177,7 @@ class TaskState:
             component._judge_keys_by(self.owns_key)
         self._bound = bound
         self._dirty = [handle for handle in bound.values() if isinstance(handle, DirtyHandle)]
+        self._keepers = [handle for handle in bound.values() if isinstance(handle, OwningHandle)]
 
     def let_go(self) -> None:
         """Take the handles away from the component, as the run has ended: no state is there any more."""
@@ -198,7 +216,7 @@ class TaskState:
         if self._by_key is None:
             return
         self.scope.leave()
-        self.groups = groups
+        self.groups = self._saves = groups
         names = [spec.name for spec in self._specs if spec.per == "key"]
         for number, table in enumerate(table for name in names for table in self.tables[name]):
             self._by_key.own(table, number, groups)
@@ -238,6 +256,9 @@ class TaskState:
         """
         self.flush()
         self.writer.commit()
+        if self._claims:  # other tasks may change what handles have kept
+            for handle in self._keepers:
+                handle.own(self.groups)
 
     def flush(self) -> None:
         """Write what the handles have gathered, as for `commit`."""
@@ -270,8 +291,8 @@ class TaskState:
 
     def _own(self, spec: StateSpec) -> OwnState:
         by_key, task = spec.per == "key", self._task
-        index, groups = (None, self.groups) if by_key else (task.index, range(1))
-        return OwnState(spec, self.tables[spec.name], task.component, task.id, index, groups)
+        index, groups = (None, self._saves) if by_key else (task.index, range(1))
+        return OwnState(spec, self._saved[spec.name], task.component, task.id, index, groups)
 
     def _overwritten(self, name: str) -> StateError:
         return StateError(

@@ -163,7 +163,7 @@ class Network:
         boxes = list(_black_boxes(plan))
         small += sum(map(BlackBox.size, boxes)) + len(boxes) * Life.size()
         arena = _arena(plan, sum(sizes) + small + (Forest.size(*trees) if trees else 0))
-        claiming = {channel.readers for channel in plan.channels if channel.claims}
+        claiming = {channel.readers for channel in plan.channels if channel.claims and not channel.by_key}
         gates = [
             ScaleGate.create(
                 arena, *dimensions(way), **capacity(plan, settings, way), claims=way[1] in claiming

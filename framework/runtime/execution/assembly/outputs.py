@@ -16,11 +16,13 @@ from framework.planning.routing import Router, ScalableRouter, SwitchingRouter, 
 from framework.recording.tap import looks_on
 from framework.runtime.coordination.route_switch import RouteSwitch, Switched
 from framework.runtime.exchange.addressed import AddressedEdge
+from framework.runtime.exchange.claiming import Claimed
 from framework.runtime.exchange.derived_keys import KeysOfRows
 from framework.runtime.exchange.destination import CyclicDestination, Destination, LinkedDestination
 from framework.runtime.exchange.groupings import (
     BroadcastEdge,
     ChosenEdge,
+    ClaimedEdge,
     DirectEdge,
     Edge,
     SpreadEdge,
@@ -174,6 +176,9 @@ class OutputFactory:
             return ChosenEdge(destinations, mutates, choose, described, copies=subscription.copies)
         if subscription.key_input is not None and not subscription.key_input.is_plain:
             return self._addressed_edge(port, subscription, task, destinations, described)
+        if grouping.kind is GroupingKind.FIELDS and destinations[0].claimed:
+            router = self._router(port, subscription, task, len(destinations[0].tasks))
+            return ClaimedEdge(destinations, mutates, router, described, may_refuse=True)
         if len(destinations) == 1 or grouping.kind is GroupingKind.GLOBAL:
             return WholeEdge(destinations, mutates)
         if grouping.kind is GroupingKind.ALL:
@@ -276,7 +281,15 @@ class InputFactory:
         self._network = network
         self._tasks = {task.id: task for task in plan.tasks}
 
-    def make(self, task: TaskSpec, *, mutates: bool, whole: bool, borrows: bool = False) -> BoltInput:
+    def make(
+        self,
+        task: TaskSpec,
+        *,
+        mutates: bool,
+        whole: bool,
+        borrows: bool = False,
+        claimed: Claimed | None = None,
+    ) -> BoltInput:
         """Make the input of a bolt's task.
 
         Args:
@@ -284,6 +297,7 @@ class InputFactory:
             mutates: whether the task's component may change values that it receives.
             whole: whether it takes many tuples at once, and so payloads, not lists of rows.
             borrows: whether it keeps none of the columns that it receives.
+            claimed: the key groups that it claims with others; None for most tasks.
         """
         behind = self._plan.behind(task.id)
         if behind is not None:
@@ -296,10 +310,11 @@ class InputFactory:
             reader,
             [self._source(source, task) for source in channel.sources],
             self._feedback(task, channel.feedback),
-            shares=mutates and self.is_copied_to(task),
+            # Tasks that claim key groups look at the keys of one another's tuples.
+            shares=mutates and (self.is_copied_to(task) or claimed is not None),
             whole=whole,
             borrows=borrows and not channel.claims,
-            own=own,
+            own=own if claimed is None else claimed,
         )
 
     def _of_merge(self, task: TaskSpec, behind: TaskSpec) -> BoltInput:

@@ -25,10 +25,12 @@ from framework.runtime.coordination.cut_record import InputEnd
 from framework.runtime.coordination.source_cut import SourceCut
 from framework.runtime.coordination.stop import StopSignal
 from framework.runtime.durability.recovery import Commits, RecoveryMemory
-from framework.runtime.durability.state import MemberState, StateMemory, TaskState
+from framework.runtime.durability.state import ClaimedGroups, MemberState, StateMemory, TaskState
 from framework.runtime.exchange.buffer import PAUSE_AT, SPILL_AT
 from framework.runtime.exchange.bulk import BulkEmits
+from framework.runtime.exchange.claiming import Claimed
 from framework.runtime.exchange.collector import EmitRules, SpoutCollector, TaskCollector
+from framework.runtime.exchange.inputs import BoltInput
 from framework.runtime.exchange.output import Output
 from framework.runtime.execution.assembly.network import Network
 from framework.runtime.execution.assembly.outputs import InputFactory, OutputFactory, streams_of_merge
@@ -60,6 +62,7 @@ from framework.runtime.tasks.bolt_agenda import DueBy, make_agenda
 from framework.runtime.tasks.bolt_assigner import BoltAssigner
 from framework.runtime.tasks.bolt_cut import BoltCut, HandOver
 from framework.runtime.tasks.bolt_task import BoltParts, BoltTask
+from framework.runtime.tasks.claimants import Claimants
 from framework.runtime.tasks.column_folder import ColumnFolder
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import NO_OUTPUT, Emitter
@@ -93,6 +96,7 @@ from framework.runtime.tasks.spout_task import Asking, Emitted, SpoutTask
 from framework.runtime.tasks.task import Task
 from framework.runtime.tasks.transaction_batches import TransactionBatches
 from framework.runtime.tasks.transaction_processor import CallbackProcessor, Gathering, TransactionProcessor
+from viper.reader import Reader
 from viper.rows import Inbox
 from viper.transactions.recorder import Recorder as TransactionRecorder
 
@@ -334,7 +338,14 @@ class TaskFactory:
         state = self._memory.task(spec) if self._memory is not None else None
         slot = self._slot(context, host, collector, state)
         mutates, whole, keeps = bool(context.conf["viper.mutates"]), host.takes_payloads, host.keeps_columns
-        received = self._inputs.make(spec, mutates=mutates, whole=whole, borrows=not keeps)
+        claimed = self._memory.claimed(spec) if self._memory is not None else None
+        received = self._inputs.make(
+            spec,
+            mutates=mutates,
+            whole=whole,
+            borrows=not keeps,
+            claimed=None if claimed is None else Claimed(claimed.claims, spec.index),
+        )
         scope = state.scope if state is not None else None
         inbox = Inbox(host.record, collector.outbox if output.is_used else None, PAUSE_AT, scope)
         slice_commits = self._slice_commits(spec, state)
@@ -407,6 +418,7 @@ class TaskFactory:
             hand_over=hand_over,
             in_flight=in_flight,
             group=None if transactional is None else transactional.membership,
+            claimants=None if claimed is None else self._claimants(spec, claimed, received),
             make_agenda=agenda,
         )
         task = BoltTask(context, slot, emitter, received, parts)
@@ -423,6 +435,12 @@ class TaskFactory:
             return None
         siblings = [sibling.id for sibling in self._plan.tasks_of(spec.component)]
         return HandOver(spec, self._network.ownership, scales, self._network.bells_of(siblings))
+
+    def _claimants(self, spec: TaskSpec, claimed: ClaimedGroups, received: BoltInput) -> Claimants:
+        reader = received.channel.reader
+        assert isinstance(reader, Reader), "a bolt with claims is not chained"
+        others = [other.id for other in self._plan.tasks_of(spec.component) if other != spec]
+        return Claimants(claimed, spec.index, reader.delivered_tuples, self._network.bells_of(others))
 
     def _commits(
         self, context: TaskContext, slot: ComponentSlot, interludes: Interludes, may_end: Callable[[], bool]

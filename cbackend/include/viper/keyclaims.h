@@ -1,0 +1,43 @@
+/* Claims of key groups: the readers of a gate share its tuples, and each key group has one of them at a time.
+ *
+ * All readers go through all tuples, in the order of the merge, in which each tuple has a number. Whoever comes first to
+ * a tuple of a group that nobody has takes the group, and with it the tuple. Whoever comes to a tuple of another's group
+ * leaves it to that one, and goes on. The owner gives a group up when it has processed all that was left to it. So a
+ * group is worked on by one reader at a time, in order, and a slow tuple holds up its own group only.
+ *
+ * It is the hybrid queue of "Scaling Ordered Stream Processing on Shared-Memory Multicores" (Prasaad, Ramalingam, Rajan,
+ * VLDB 2018), whose count of a partition tells its owner that more was left to it. Here the rings of the gate are the
+ * queues, and in the place of a count there is the number of the last tuple that was left. As each reader goes upwards,
+ * so do its outputs, and the gate behind puts them in order.
+ */
+#ifndef VIPER_KEYCLAIMS_H
+#define VIPER_KEYCLAIMS_H
+
+#include <stdint.h>
+
+typedef struct vp_keyclaims vp_keyclaims;
+
+/* Bytes that those of so many groups take. */
+uint64_t vp_keyclaims_size(uint32_t groups);
+
+/* Makes some out of a zeroed region, aligned to a line: nobody has any group. */
+vp_keyclaims *vp_keyclaims_format(void *region, uint32_t groups);
+
+/* Goes through the next tuples of a reader, up to where it has `most` of its own, at least 1. They have numbers from
+ * `number` on, and are of these groups, each below the number of groups. Says in `mine` which of them are the reader's, and
+ * in `count` through how many it has gone; returns how many are the reader's. Each call begins where the reader's last one
+ * ended. Numbers have 48 bits, readers 15. */
+uint64_t vp_keyclaims_take(vp_keyclaims *claims, uint32_t reader, uint64_t number, const uint16_t *groups, uint64_t most,
+                           uint64_t *count, uint16_t *mine);
+
+/* Gives up those of a reader's groups of which nothing is left to it. All of its tuples below a number are processed, and
+ * what they have changed lasts. */
+void vp_keyclaims_release(vp_keyclaims *claims, uint32_t reader, uint64_t number);
+
+/* The least number that no reader has come to yet; from anywhere. */
+uint64_t vp_keyclaims_frontier(const vp_keyclaims *claims);
+
+/* Which reader has a group; -1: nobody. */
+int64_t vp_keyclaims_owner(const vp_keyclaims *claims, uint32_t group);
+
+#endif
