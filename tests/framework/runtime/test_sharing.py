@@ -123,13 +123,31 @@ class Counts(Bolt):
         self.emit([self.count.value])
 
 
+class CountsByTask(Bolt):
+    outputs = ["number"]
+    count = ValueState("int64", default=0, per="task")
+
+    def process(self, tup: Any) -> None:
+        self.emit([self.count.value])
+
+
+class Models(Bolt):
+    outputs = ["number"]
+    model = ValueState(default={}, durable="checkpoint")
+
+    def process(self, tup: Any) -> None:
+        self.emit([len(self.model.value)])
+
+
 class Ticks(Some):
     def process_tick(self, tup: Any) -> None:
         self.emit([0, 0])
 
 
 REFUSED = [
-    ("expected none", Counts, {"viper.sharing": "claims"}, Grouping.fields("number")),
+    ("claim key groups: expected fields", Counts, {"viper.sharing": "claims"}, Grouping.SHUFFLE),
+    (r"state of its tasks \(count\)", CountsByTask, {"viper.sharing": "claims"}, Grouping.fields("number")),
+    (r"values of model live in one process", Models, {"viper.sharing": "claims"}, Grouping.fields("number")),
     ("set viper.stateless to true", Some, {"viper.sharing": "claims"}, Grouping.SHUFFLE),
     ("has FIELDS grouping", Some, CLAIMS, Grouping.fields("number")),
     ("has ALL grouping", Some, CLAIMS, Grouping.ALL),
@@ -162,7 +180,10 @@ def test_a_run_with_merge_bolts_is_refused() -> None:
 def test_a_topology_that_asks_for_claims_has_them_where_they_can_be() -> None:
     builder = built(config={"viper.stateless": True})
     builder.set_bolt("keyed", Counts, 2).fields_grouping("source", "number")
-    assert plan_of(builder, viper__sharing="claims")[0].claiming == ("some",)
+    builder.set_bolt("by_task", CountsByTask, 2).fields_grouping("source", "number")
+    plan, _ = plan_of(builder, viper__sharing="claims")
+    assert plan.claiming == ("keyed", "some")
+    assert plan.claimed_by_key == ("keyed",)
     assert plan_of(builder)[0].claiming == ()
     assert plan_of(built(tasks=1))[0].claiming == ()
 

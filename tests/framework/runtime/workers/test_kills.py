@@ -7,10 +7,11 @@ import os
 import random
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from framework import TopologyBuilder
+from framework import TopologyBuilder, ValueState
 from framework.planning import Plan
 from framework.runtime import Run, RunReport, StopReason, StopSignal
 from tests.framework.runtime.pieces import plan_of
@@ -58,20 +59,35 @@ class Killer(Background):
                 self.killed.append((component, pid))
 
 
-def topology(*, claims: bool) -> TopologyBuilder:
+class KnownByKey(KnownForward):
+    """As `KnownForward`, with state by the number, which nobody asks for."""
+
+    seen = ValueState("int64", default=0)
+
+    def process(self, tup: Any) -> None:
+        self.seen.value += 1
+        super().process(tup)
+
+
+def topology(claims: str) -> TopologyBuilder:
     builder = TopologyBuilder()
     builder.set_spout("source", KnownEndless)
-    sharing = {"viper.sharing": "claims", "viper.stateless": True} if claims else {}
-    middle = builder.set_bolt("middle", KnownForward, 3 if claims else 1, config=sharing)
-    middle.shuffle_grouping("source")
+    if claims == "keys":
+        keyed = builder.set_bolt("middle", KnownByKey, 3, config={"viper.sharing": "claims"})
+        keyed.fields_grouping("source", "number")
+    else:
+        sharing = {"viper.sharing": "claims", "viper.stateless": True} if claims else {}
+        middle = builder.set_bolt("middle", KnownForward, 3 if claims else 1, config=sharing)
+        middle.shuffle_grouping("source")
     builder.set_bolt("sink", Written).global_grouping("middle")
     return builder
 
 
 @pytest.mark.parametrize(
-    ("seed", "claims"), at_every_change([(0, False), (0, True), (1, False), (1, True)], 2)
+    ("seed", "claims"),
+    at_every_change([(0, ""), (0, "tuples"), (0, "keys"), (1, ""), (1, "tuples"), (1, "keys")], 3),
 )
-def test_killed_again_and_again(seed: int, claims: bool, marks: Path, tmp_path: Path) -> None:
+def test_killed_again_and_again(seed: int, claims: str, marks: Path, tmp_path: Path) -> None:
     written, stop = tmp_path / "written", StopSignal()
     options = {
         **PROCESSES.options,
@@ -83,7 +99,7 @@ def test_killed_again_and_again(seed: int, claims: bool, marks: Path, tmp_path: 
         "viper__worker__restart__window__secs": 600,
         "viper__standby__workers": seed % 2,
     }
-    plan, settings = plan_of(topology(claims=claims), **options)
+    plan, settings = plan_of(topology(claims), **options)
     run = Run(plan, settings, stop=stop)
     with Killer(random.Random(seed), marks, run, stop) as killer:
         report = run.execute()
