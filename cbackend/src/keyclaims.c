@@ -51,6 +51,7 @@ static bool come_to(_Atomic uint64_t *word, uint64_t me, uint64_t number)
         if (found >> OWNER_BITS > number) /* another has come to it: processed, or left to who has the group */
             return owner == me;
         owner = owner ? owner : me;
+        VP_CRASH_POINT("key claim: not exchanged");
     } while (!atomic_compare_exchange_weak_explicit(word, &found, (number + 1) << OWNER_BITS | owner,
                                                     memory_order_acq_rel, memory_order_acquire));
     return owner == me;

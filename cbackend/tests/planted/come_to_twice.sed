@@ -1,0 +1,1 @@
+s/if (found >> OWNER_BITS > number)/if (false)/

@@ -1,0 +1,1 @@
+s/<= number) {/<= number + 1) {/

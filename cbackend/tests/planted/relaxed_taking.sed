@@ -1,0 +1,1 @@
+s/memory_order_acq_rel/memory_order_relaxed/; s/memory_order_acquire/memory_order_relaxed/

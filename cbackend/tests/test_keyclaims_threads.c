@@ -1,0 +1,50 @@
+/* Threads that claim key groups, and change what belongs to a group without any other order among them. */
+#include <pthread.h>
+#include <string.h>
+
+#include "check.h"
+#include "viper/keyclaims.h"
+
+enum { READERS = 3, GROUPS = 8, ALL = 30000, WINDOW = 5 };
+
+static vp_keyclaims *claims;
+static uint16_t group_of[ALL];
+static uint64_t counts[GROUPS], last[GROUPS]; /* of the owner of the group */
+
+static void *go_through_all(void *argument)
+{
+    uint32_t me = (uint32_t)(uintptr_t)argument;
+    uint16_t mine[WINDOW];
+    for (uint64_t number = 0; number < ALL;) {
+        uint64_t count = ALL - number < WINDOW ? ALL - number : WINDOW;
+        vp_keyclaims_take(claims, me, number, group_of + number, 2, &count, mine);
+        for (uint64_t i = 0; i < count; i++)
+            if (mine[i]) {
+                uint16_t group = group_of[number + i];
+                CHECK(last[group] <= number + i);
+                last[group] = number + i + 1;
+                counts[group]++;
+            }
+        number += count;
+        vp_keyclaims_release(claims, me, number);
+    }
+    return NULL;
+}
+
+int main(void)
+{
+    static alignas(VP_LINE) char region[1024];
+    pthread_t threads[READERS];
+    uint64_t draws = 7, expected[GROUPS] = {0};
+    CHECK(vp_keyclaims_size(GROUPS) <= sizeof region);
+    claims = vp_keyclaims_format(region, GROUPS);
+    for (int number = 0; number < ALL; number++)
+        expected[group_of[number] = (uint16_t)random_below(&draws, GROUPS)]++;
+    for (uintptr_t i = 0; i < READERS; i++)
+        CHECK(pthread_create(&threads[i], NULL, go_through_all, (void *)i) == 0);
+    for (int i = 0; i < READERS; i++)
+        CHECK(pthread_join(threads[i], NULL) == 0);
+    for (int group = 0; group < GROUPS; group++)
+        CHECK_EQUAL(counts[group], expected[group]);
+    return 0;
+}
