@@ -332,7 +332,7 @@ class Reader:
     def delivered_tuples(self) -> int:
         """Tuples that were delivered so far: the number of the next one, which is the same for all readers.
 
-        Those that were delivered to the readers before this one count.
+        Tuples count that were delivered to the readers before this one.
         """
         return int(lib.vp_merge_delivered(self._merge))
 

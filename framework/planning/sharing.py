@@ -1,7 +1,7 @@
 """Bolts whose tasks share their input by claims, and bolts that cannot.
 
-Whoever is free takes the next tuples. Where the bolt has state by key, it takes their key groups, and has
-them as long as tuples of theirs are left. The outputs of a tuple lie below it wherever it is processed, so no
+Whoever is free takes the next tuples. Of a bolt with state by key it takes their key groups, and has them as
+long as tuples of theirs are left. The outputs of a tuple lie below it wherever it is processed, so no
 output shows which task has claimed it. That any worker takes the next work, while order comes back behind, is
 the idea of "Scaling Ordered Stream Processing on Shared-Memory Multicores" (Prasaad, Ramalingam, Rajan, VLDB
 2018). That paper has a reorder buffer for it; here the merge by position does it.

@@ -68,7 +68,7 @@ class BoltParts:
     group: Membership | None
     """Its part in a group of shared tables; None for a component that names none."""
     claimants: Claimants | None
-    """Those that claim key groups with it; None for a component that has its keys dealt out."""
+    """The tasks that claim key groups with it; None for a component that has its keys dealt out."""
     make_agenda: Callable[[], Agenda]
     """Makes the list of what is due; called when the component has been initialized, which may have a say."""
 

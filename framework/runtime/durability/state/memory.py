@@ -65,7 +65,7 @@ class StateMap:
     shared: Sequence[SharedLayout]
     """The groups of shared tables."""
     claims: Mapping[str, tuple[int, int]]
-    """Where tasks claim key groups, those and the registers of the tasks, by component."""
+    """By component the key groups that its tasks claim, and the registers of these."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,7 +109,7 @@ class TaskState:
         """The attributes of the component that hold handles, by name."""
         self._dirty: list[DirtyHandle] = []
         self._keepers: list[OwningHandle] = []
-        """Those that know more of keys than the tables do."""
+        """The handles that know more of keys than the tables do."""
         self._component = ""
         self._now: Callable[[], int] = no_time
         """Returns the time of the tuple in process."""
