@@ -28,7 +28,7 @@ from framework.model.topology import (
 from framework.operators.sinks import Sink
 from framework.operators.state import declared_states
 from tests.determinism.components import Batches, Numbers
-from tests.determinism.special_components import Asks, Directs, MixedKeys, Wares
+from tests.determinism.special_components import Asks, Awaits, Directs, MixedKeys, Wares
 from tests.determinism.state_components import Counted, CountedInRows
 from tests.framework.runtime.batches import InBatches
 
@@ -37,8 +37,8 @@ FORMS: Final = ("single", "typed", "mixed")
 _TYPES: Final = {"key": "int64 not null", "trail": "string", "time": "int64", "side": "string"}
 _UNTYPED: Final = (MixedKeys, Wares)
 """Spouts whose values are of any type, and so are those of what stands after them."""
-_SINGLE: Final = (Asks, Batches, Directs, OPlus, Sink)
-"""Bolts that ask who receives a tuple, or name who does; batches of their own; windows by key; and sinks."""
+_SINGLE: Final = (Asks, Awaits, Batches, Directs, OPlus, Sink)
+"""Bolts that ask or name who gets a tuple, or wait for others; those with batches or windows; and sinks."""
 _BY_ROWS: Final = {Counted: CountedInRows}
 """Bolts that do the same by rows for those that declare state, where the key is one field."""
 _BY_KEY: Final = Grouping.fields("key")

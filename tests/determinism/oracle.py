@@ -7,7 +7,9 @@ nothing is batched, merged, buffered, laid out in bits or run at the same time a
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import inspect
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Any
@@ -74,7 +76,7 @@ class Oracle:
         for (ts, path), source, stream, values in self._inputs(component):
             tup = Tuple("", source, stream, 0, copy.deepcopy(values))
             if states.is_empty:
-                bolt.process(tup)
+                _finish(bolt.process(tup))
             else:
                 states.enter(self._key(component, tup))
                 _process_or_skip(bolt, tup, states)
@@ -122,6 +124,14 @@ def _process_or_skip(bolt: Any, tup: Tuple, states: PlainStates) -> None:
         bolt.process(tup)
     except ValueError:
         states.back()
+
+
+def _finish(result: Any) -> None:
+    """Run what a coroutine function has returned, and that waits for nothing but other coroutines."""
+    if inspect.iscoroutine(result):
+        with contextlib.suppress(StopIteration):
+            while True:
+                result.send(None)
 
 
 class _Collector:

@@ -28,7 +28,7 @@ from framework.runtime.execution.heuristics import HEURISTICS
 from tests.determinism.components import FIELDS, STATELESS, Fork, Forward, History, Join, Keep, Settle, Timed
 from tests.determinism.noise import NOISE
 from tests.determinism.promised_components import Asked, Gathers, Holds, OneByTrail, Points, Sums
-from tests.determinism.special_components import Asks, ByTrail, Several, Where
+from tests.determinism.special_components import Asks, Awaits, ByTrail, Several, Where
 from tests.determinism.variants import MERGE_BOLTS
 
 Output = tuple[str, str]
@@ -54,6 +54,7 @@ STATELESS_BOLTS: tuple[tuple[type[Bolt], tuple[Any, ...]], ...] = (
     (Fork, ()),
     (Join, ()),
     (Asks, ()),
+    (Awaits, ()),
 )
 MOST_SPOUTS, MOST_BOLTS = 3, 5
 PARALLELISMS = (1, 1, 2, 3, 4)

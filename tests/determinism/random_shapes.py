@@ -21,7 +21,7 @@ from tests.determinism.components import (
     Settle,
     Timed,
 )
-from tests.determinism.special_components import Asks, ByTrail
+from tests.determinism.special_components import Asks, Awaits, ByTrail
 from tests.determinism.state_components import Counted, Recalls, RecallsAny, Stumbles
 from tests.determinism.variants import JUMBO_SIZES, PARALLELISMS, WORKERS, Variant
 
@@ -119,7 +119,7 @@ def _nodes(draw: st.DrawFn, offered: Sequence[tuple[int, str]], tag: str) -> Nod
             st.tuples(st.just(Forward), st.tuples(st.just(tag), st.integers(1, 2))),
             st.tuples(st.just(Keep), st.tuples(st.sampled_from([0, 0.01, 0.5, 1]))),
             st.tuples(st.just(Gather), st.tuples(st.integers(1, 3))),
-            st.tuples(st.sampled_from([History, Fork, Join, Asks, Burst, Settle]), st.just(())),
+            st.tuples(st.sampled_from([History, Fork, Join, Asks, Awaits, Burst, Settle]), st.just(())),
             st.tuples(st.sampled_from(STATEFUL), st.just(())),
         )
     )

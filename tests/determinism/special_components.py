@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from framework import Bolt, Stream
 from tests.determinism.components import FIELDS, KEYS, STATELESS, NoisyBolt, Numbers, digest
+from tests.determinism.noise import NOISE
+from tests.framework.runtime.coroutines import out_of_order
 
 VALUES: Sequence[Any] = (
     None,
@@ -80,6 +83,27 @@ class Asks(NoisyBolt):
             self._noise()
             asks = digest(f"{trail}{copy}") % 4 == 0
             self.emit([key, f"{trail}?{copy}"], need_task_ids=asks)
+
+
+class Awaits(NoisyBolt):
+    """Emits rows to two streams from a coroutine, and waits between them for as long as is drawn."""
+
+    outputs = [Stream(FIELDS), Stream(FIELDS, name="side")]
+    config = STATELESS
+
+    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+        super().initialize(storm_conf, context)
+        self._draw = random.Random(f"{storm_conf.get(NOISE)} {self.task_id}")
+
+    async def process(self, tup: Any) -> None:  # type: ignore[override]
+        key, trail = tup.values[:2]
+        await out_of_order(self._draw)
+        for copy in range(digest(f"await {trail}") % 4):
+            self._noise()
+            self.emit([(key + copy) % KEYS, f"{trail}~{copy}"])
+            await out_of_order(self._draw)
+            if copy == 1:
+                self.emit([key, f"{trail}~"], stream="side")
 
 
 class Directs(Bolt):

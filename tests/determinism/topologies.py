@@ -24,6 +24,7 @@ from tests.determinism.components import (
 )
 from tests.determinism.special_components import (
     Asks,
+    Awaits,
     ByTrail,
     Directs,
     MixedKeys,
@@ -322,6 +323,19 @@ def all_replicas_emit(par: int) -> TopologyBuilder:
     return _ended(builder, "again", "some", "copied")
 
 
+def awaited(par: int) -> TopologyBuilder:
+    """Bolts with coroutine functions, behind each other and beside a bolt without."""
+    builder = TopologyBuilder()
+    builder.set_spout("source", Numbers, args=[COUNT])
+    builder.set_bolt("first", Awaits, par).shuffle_grouping("source")
+    builder.set_bolt("second", Awaits, par).shuffle_grouping("first").shuffle_grouping("first", stream="side")
+    builder.set_bolt("short", Forward, par, args=["s", 1]).shuffle_grouping("source")
+    joined = builder.set_bolt("join", Join, par).fields_grouping("short", "key").shuffle_grouping("second")
+    joined.shuffle_grouping("second", stream="side")
+    builder.set_bolt("history", History, par).fields_grouping("join", "key")
+    return _ended(builder, "history")
+
+
 INSIDE: dict[str, Shape] = {
     **{
         shape.__name__: shape
@@ -345,6 +359,7 @@ INSIDE: dict[str, Shape] = {
             by_value,
             ticks,
             tick_batches,
+            awaited,
         )
     },
     **{f"filtered_{share}": partial(filtered, share=share) for share in (0, 0.01, 0.5, 1)},

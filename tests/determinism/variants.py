@@ -81,6 +81,7 @@ class Variant:
             **self._groups(),
             "viper.chains": self._draw("chains").random() < 0.75,
             "viper.sharing": self._sharing(),
+            "viper.async.in_flight": self._draw("in flight").choice((1, 2, 3, 32)),
             "viper.merge.layer": self._draw("layer").choice((*["communication"] * 3, *MERGE_BOLTS)),
             "viper.scheduling": self.scheduling,
             "viper.seed": self.seed,

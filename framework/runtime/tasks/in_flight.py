@@ -1,15 +1,16 @@
 """The tuples in flight of a bolt whose `process` is a coroutine function.
 
-Tuples pass through here on their way from a channel to their task. The component begins with each as soon as
-there is room, and the task gets it when it is done, and all tuples before it are. So the task goes through
-its input in order as any other does: a tuple in flight has not come as yet for it. The task's promise is the
-oldest of them, and no cut and no tick overtakes one.
+Tuples pass through here on their way from a channel to their task. They are lined up for the component, which
+begins with each as soon as there is room. The task gets a tuple when it is done, and all tuples before it
+are. So the task goes through its input in order as any other does: a tuple in flight has not come as yet for
+it. The task's promise is the oldest of them, and no cut and no tick overtakes one.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,18 @@ if TYPE_CHECKING:
     from viper.columns.lease import Lease
 
 
+@dataclass(frozen=True, slots=True)
+class Room:
+    """The numbers of tuples that a component may process ahead of their turn."""
+
+    in_flight: int
+    """The most that it has begun and not finished, counted from the oldest."""
+    lined_up: int
+    """The most that are taken of the channel."""
+    commits: bool
+    """True if nothing may be in flight while the task commits: tuples are lined up only when none is."""
+
+
 class InFlight:
     """Has a component process tuples ahead of their turn, and hands them on in order; for one thread.
 
@@ -31,9 +44,7 @@ class InFlight:
         channel: brings the tuples.
         slot: holds the component.
         inbox: makes tuples of rows, with the ids that they have in their turn.
-        most: the most tuples in flight, counted from the oldest.
-        commits: whether nothing may be in flight while the task commits, so that tuples are begun only when
-            none is.
+        room: how many tuples pass through at a time.
         on_oldest: called by any thread when the oldest one is done.
     """
 
@@ -42,17 +53,14 @@ class InFlight:
         channel: Channel,
         slot: ComponentSlot,
         inbox: Inbox,
-        most: int,
-        *,
-        commits: bool,
+        room: Room,
         on_oldest: Callable[[], None],
     ) -> None:
         self._channel = channel
         self._reader = channel.reader
         self._slot = slot
         self._inbox = inbox
-        self._most = most
-        self._commits = commits
+        self._room = room
         self._on_oldest = on_oldest
         self._host = slot.host
         """The host that has begun all calls in flight."""
@@ -129,15 +137,14 @@ class InFlight:
             positions.extend_from(self._places, self._passed, count)
             self._passed += count
         untracked = self._untracked(self._passed - count)
-        if not (self._commits and (count or self._calls)):
+        if not (self._room.commits and (count or self._calls)):
             untracked += self._begin(more)
         self._reader.working(untracked)
         return taken
 
     def _begin(self, more: Callable[[int, Positions], list[Piece]]) -> int:
-        """Have the component begin with as many tuples as there is room for; returns how many of them nobody
-        tracks."""
-        room = self._most - len(self._calls)
+        """Line up as many tuples as there is room for; returns how many of them nobody tracks."""
+        room = self._room.lined_up - len(self._calls)
         found = Positions()
         pieces = more(room, found) if room > 0 else []
         if not pieces:
@@ -148,7 +155,7 @@ class InFlight:
         self._inbox.load(pieces)
         calls = [Call(self._done, tup) for tup in self._inbox]
         self._calls += calls
-        self._of_now.begin_calls(calls)
+        self._of_now.begin_calls(calls, self._room.in_flight)
         return found.trees(0, len(found)).count(0)
 
     def _begin_again(self) -> None:
@@ -157,7 +164,7 @@ class InFlight:
             self._host = self._slot.host
             left = [call.again() for call in self._calls]
             self._calls = deque(left)
-            self._of_now.begin_calls(call for call in left if not call.is_done)
+            self._of_now.begin_calls([call for call in left if not call.is_done], self._room.in_flight)
 
     @property
     def _of_now(self) -> AsyncHost:
@@ -200,7 +207,8 @@ class InFlight:
         ready, watermark, until_ts = self._reader.outlook()
         if not self._calls:
             return ready, watermark, until_ts
-        may_begin = not (self._commits or self._stops_at_cut) and len(self._calls) < self._most
+        may_begin = not (self._room.commits or self._stops_at_cut)
+        may_begin = may_begin and len(self._calls) < self._room.lined_up
         ready = self.ready_to_land or (ready and may_begin)
         return ready, self._places[self._passed], until_ts
 

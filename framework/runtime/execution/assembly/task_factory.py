@@ -19,6 +19,7 @@ from framework.operators.log import Origin, speaking_as
 from framework.operators.sinks import Sink, TransactionalSink
 from framework.planning import Plan, TaskSpec, TimeMode, is_exact
 from framework.planning.coroutines import IN_FLIGHT, begins_ahead
+from framework.planning.sharing import CLAIMS, SHARING
 from framework.planning.time_mode import holds_back
 from framework.recording import Recorder
 from framework.runtime.coordination.cut_record import InputEnd
@@ -102,6 +103,14 @@ from viper.transactions.recorder import Recorder as TransactionRecorder
 
 if TYPE_CHECKING:
     from framework.runtime.tasks.in_flight import InFlight
+
+
+LINED_UP: Final = 4
+"""Tuples that are lined up for a coroutine function, as a multiple of those in flight.
+
+So the next one begins when the oldest is done, although the task's thread is in another task then. And fewer
+commits have to wait until none is in flight.
+"""
 
 
 class TaskFactory:
@@ -351,16 +360,13 @@ class TaskFactory:
         slice_commits = self._slice_commits(spec, state)
         in_flight: InFlight | None = None
         if begins_ahead(self._plan.traits[spec.component], context.conf):
-            from framework.runtime.tasks.in_flight import InFlight  # with asyncio, which few topologies need
+            from framework.runtime.tasks.in_flight import InFlight, Room  # with asyncio, which few need
 
-            in_flight = InFlight(
-                received.channel,
-                slot,
-                Inbox(host.record, None, PAUSE_AT, None),
-                context.conf[IN_FLIGHT],
-                commits=slice_commits is not None,
-                on_oldest=lambda: task.landed(),
-            )
+            most, claims = context.conf[IN_FLIGHT], context.conf[SHARING] == CLAIMS
+            # What is claimed is begun: another task may be free.
+            room = Room(most, most if claims else LINED_UP * most, commits=slice_commits is not None)
+            early = Inbox(host.record, None, PAUSE_AT, None)
+            in_flight = InFlight(received.channel, slot, early, room, lambda: task.landed())
             received.pass_through(in_flight)
         acker = self._acker(context, inbox, collector, slice_commits)
         if acker is not None:

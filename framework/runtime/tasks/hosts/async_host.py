@@ -12,6 +12,7 @@ import inspect
 import logging
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import Context, ContextVar, copy_context
 from functools import partial
@@ -75,6 +76,10 @@ class Call:
 
 _call: ContextVar[Call | None] = ContextVar("viper_call", default=None)
 """The call that a coroutine, or a thread of `asyncio.to_thread`, belongs to."""
+
+
+_Begin = tuple[Call, Callable[..., Any], tuple[Any, ...], Context]
+"""A call, the function that is called, its arguments, and the context that the call gets a copy of."""
 
 
 class CallCollector:
@@ -161,15 +166,32 @@ class EventLoop:
         self._origin = origin
         self._logger = logger
         self._at_work = set[asyncio.Task[None]]()
+        self._waiting = deque[_Begin]()
+        """The calls that are begun once there is room."""
+        self._in_flight = deque[Call]()
+        """The calls that were begun of these, from the oldest one that is not over."""
+        self._most = 1
+        """The most calls in there."""
         self.is_over = False
         """True if it was ended."""
         self._thread = threading.Thread(target=self._run, name=f"viper-loop-{origin}", daemon=True)
         self._thread.start()
 
-    def begin(self, calls: Iterable[tuple[Call, Callable[..., Any], tuple[Any, ...]]]) -> None:
-        """Begin calls of functions with their arguments, in order; from any thread."""
-        context, listed = copy_context(), list(calls)
-        self._loop.call_soon_threadsafe(self._begin, listed, context)
+    def begin(self, call: Call, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
+        """Begin the call of a function with its arguments; from any thread."""
+        self._loop.call_soon_threadsafe(self._begin, call, function, args, copy_context())
+
+    def line_up(self, calls: Iterable[Call], function: Callable[[Any], Any], most: int) -> None:
+        """Call a function with the tuple of each call, in order, each as soon as there is room.
+
+        Args:
+            calls: they come behind those that are lined up.
+            function: takes a tuple.
+            most: as many are begun at a time, counted from the oldest that is not over.
+        """
+        context = copy_context()
+        begins = [(call, function, (call.tup,), context) for call in calls]
+        self._loop.call_soon_threadsafe(self._line_up, begins, most)
 
     def end(self, *, waits: bool) -> None:
         """Cancel all that runs, and end the thread.
@@ -194,6 +216,8 @@ class EventLoop:
                         self._report(self._loop, {"exception": error})
                 self._finish()
             finally:
+                self._waiting.clear()
+                self._in_flight.clear()
                 self._loop.close()
                 self._loop.set_exception_handler(None)  # which refers to the loop's owner
 
@@ -208,13 +232,29 @@ class EventLoop:
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.run_until_complete(loop.shutdown_default_executor())
 
-    def _begin(self, calls: list[tuple[Call, Callable[..., Any], tuple[Any, ...]]], context: Context) -> None:
-        for call, function, args in calls:
-            own = context.copy()
-            own.run(_call.set, call)
-            work = self._loop.create_task(self._called(call, function, args), context=own)
-            self._at_work.add(work)  # as the loop refers to it only weakly
-            work.add_done_callback(self._at_work.discard)
+    def _line_up(self, begins: list[_Begin], most: int) -> None:
+        self._waiting += begins
+        self._most = most
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Begin with as many calls as there is room for, without waiting for the task's own thread."""
+        in_flight = self._in_flight
+        while in_flight and in_flight[0].is_done:
+            in_flight.popleft()
+        while self._waiting and len(in_flight) < self._most and not self.is_over:
+            begin = self._waiting.popleft()
+            in_flight.append(begin[0])
+            self._begin(*begin)
+
+    def _begin(
+        self, call: Call, function: Callable[..., Any], args: tuple[Any, ...], context: Context
+    ) -> None:
+        own = context.copy()
+        own.run(_call.set, call)
+        work = self._loop.create_task(self._called(call, function, args), context=own)
+        self._at_work.add(work)  # as the loop refers to it only weakly
+        work.add_done_callback(self._at_work.discard)
 
     async def _called(self, call: Call, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
         """Call a function, await what it returns, and note its end; raises nothing, or the loop would end."""
@@ -231,6 +271,7 @@ class EventLoop:
         # What is cancelled at the end of the loop has not been processed, whatever comes of it.
         if not (self.is_over and call.tup is not None):
             call.end(error)
+            self._go_on()
 
     def _report(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception")
@@ -269,11 +310,10 @@ class AsyncHost(Host):
 
     # -- calls that do not wait
 
-    def begin_calls(self, calls: Iterable[Call]) -> None:
-        """Have the component process the tuples of calls, all at the same time."""
+    def begin_calls(self, calls: Iterable[Call], most: int) -> None:
+        """Have the component process the tuples of calls, `most` at a time; as of `EventLoop.line_up`."""
         assert self._loop is not None
-        process = self._processing
-        self._loop.begin((call, process, (call.tup,)) for call in calls)
+        self._loop.line_up(calls, self._processing, most)
 
     # -- calls that wait
 
@@ -329,6 +369,6 @@ class AsyncHost(Host):
         assert self._loop is not None
         is_over = threading.Event()
         call = Call(lambda call: is_over.set())
-        self._loop.begin([(call, function, args)])
+        self._loop.begin(call, function, args)
         is_over.wait()
         call.replay()
