@@ -1,11 +1,12 @@
 """TPCx-BB's queries from end to end: rows a second and CPU time of each, by place and configuration.
 
 Rows are drawn before time counts. Each run is in a fresh process, all of them in turn, and the best of all
-rounds is shown. All runs of a query must give the same answers. Each --conf is one configuration: texts
-KEY=VALUE that are separated by blanks.
+rounds is shown. The ratio is that of rates to the first configuration in the same place, the median over the
+rounds. All runs of a query must give the same answers. Each --conf is one configuration: texts KEY=VALUE that
+are separated by blanks. --policy runs each of them with each of several policies (`viper.scheduling`).
 
     python benchmarks/tpcx_bb.py [--query q1 ...] [--place NAME ...] [--tasks N] [--rows N] [--skew X]
-        [--rounds N] [--conf "KEY=VALUE ..." ...]
+        [--rounds N] [--conf "KEY=VALUE ..." ...] [--policy downstream ct ...]
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import statistics
 import subprocess
 import sys
 from itertools import product
@@ -22,7 +24,9 @@ from typing import Any
 from parametric import PLACES, values_of
 from running import print_row, run_with
 
+from framework.model.config.keys import SCHEDULING
 from framework.operators.sinks import CollectingSink
+from framework.runtime.report import RunReport
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "topologies"))
 
@@ -37,7 +41,7 @@ INPUTS: dict[str, tuple[Any, dict[str, float]]] = {
     "q15": (Sales, {"days": 370.0}),
 }
 """The spout of each query, and what it draws."""
-WIDTHS = (-5, -12, 9, 10, 10, 8, -10)
+WIDTHS = (-5, -12, 9, 10, 6, 10, 8, -10)
 
 
 def once(query: str, place: str, conf: str, args: argparse.Namespace) -> dict[str, Any]:
@@ -50,9 +54,20 @@ def once(query: str, place: str, conf: str, args: argparse.Namespace) -> dict[st
     return {
         "elapsed_s": report.elapsed_s,
         "cpu_s": sum(executor.cpu_s for executor in report.statistics.executors),
+        "components": costs_of(report),
         "answers": len(answers),
         "digest": hashlib.sha256(repr(answers).encode()).hexdigest(),
     }
+
+
+def costs_of(report: RunReport) -> dict[str, tuple[float, int, int]]:
+    """By component its CPU seconds, and the tuples that it has received and emitted."""
+    found: dict[str, tuple[float, int, int]] = {}
+    for task in report.statistics.tasks:
+        cpu_s, received, emitted = found.get(task.component, (0.0, 0, 0))
+        sent = sum(task.emitted.values())
+        found[task.component] = cpu_s + task.cpu_s, received + task.tuples_in, emitted + sent
+    return found
 
 
 def measured(query: str, place: str, conf: str, args: argparse.Namespace) -> dict[str, Any]:
@@ -71,6 +86,7 @@ def main() -> None:
     parser.add_argument("--query", nargs="+", choices=INPUTS, default=list(INPUTS), help="(all)")
     parser.add_argument("--place", nargs="+", choices=PLACES, default=list(PLACES), help="(all)")
     parser.add_argument("--conf", nargs="+", default=[""], help='configurations, each "KEY=VALUE ..."')
+    parser.add_argument("--policy", nargs="+", choices=SCHEDULING, default=[], help="(as configured)")
     parser.add_argument("--tasks", type=int, default=2, help="of each component, and injectors (2)")
     parser.add_argument("--rows", type=int, default=100_000, help="of each run (100,000)")
     parser.add_argument("--skew", type=float, default=0.8, help="the exponent of Zipf's law (0.8)")
@@ -81,11 +97,13 @@ def main() -> None:
     if args.once:
         print(json.dumps(once(*args.once, args)))
         return
-    print_row(("query", "place", "rows", "rows/s", "CPU us/row", "answers", "conf"), WIDTHS)
+    policies = [f"viper.scheduling={policy}" for policy in args.policy] or [""]
+    confs = [" ".join(filter(None, pair)) for pair in product(args.conf, policies)]
+    print_row(("query", "place", "rows", "rows/s", "ratio", "CPU us/row", "answers", "conf"), WIDTHS)
     for query in args.query:
         found: dict[tuple[str, str], list[dict[str, Any]]] = {}
         for _ in range(args.rounds):
-            for way in product(args.place, args.conf):
+            for way in product(args.place, confs):
                 found.setdefault(way, []).append(measured(query, *way, args))
         if len({run["digest"] for runs in found.values() for run in runs}) != 1:
             sys.exit(f"the runs of {query} differ in their answers")
@@ -93,7 +111,10 @@ def main() -> None:
             best = min(runs, key=lambda run: run["elapsed_s"])
             cpu_us = min(run["cpu_s"] for run in runs) * 1e6 / args.rows
             rate = round(args.rows / best["elapsed_s"])
-            print_row((query, place, args.rows, rate, f"{cpu_us:.1f}", best["answers"], conf or "-"), WIDTHS)
+            pairs = zip(found[place, confs[0]], runs, strict=True)  # beside each other in time
+            ratio = statistics.median(first["elapsed_s"] / run["elapsed_s"] for first, run in pairs)
+            cells = f"{ratio:.2f}", f"{cpu_us:.1f}", best["answers"], conf or "-"
+            print_row((query, place, args.rows, rate, *cells), WIDTHS)
 
 
 if __name__ == "__main__":

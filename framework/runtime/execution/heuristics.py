@@ -37,6 +37,10 @@ class Operator(Protocol):
         """cs, "the cumulative selectivity since ingress": outputs for one tuple of the entry; above 0."""
 
     @property
+    def entering(self) -> float:
+        """The cs of the operator before: inputs of this one for one tuple of the entry; above 0."""
+
+    @property
     def workers(self) -> int:
         """w, the workers that are allotted to it now."""
 
@@ -101,14 +105,19 @@ def priority(operator: Operator) -> float:
 
 
 def current_throughput(schedulable: Sequence[Chosen], pipeline: Pipeline) -> Chosen | None:
-    """CT: "chooses the operator with the lowest" (T^w + w * s) / (c * cs), equation 3; as above."""
+    """CT: "chooses the operator with the lowest" throughput in the present window; as above."""
     return min(schedulable, key=lambda each: throughput(each, pipeline))
 
 
 def throughput(operator: Operator, pipeline: Pipeline) -> float:
-    """The n^w of equation 3, "the effective number of tuples" of the present window."""
+    """The n^w of equation 3, "the effective number of tuples" of the present window, in tuples of the entry.
+
+    It is (T^w + w * s) / (c * cs), with the cs of the operator before. "Ideally", the paper says, it comes to
+    the same for all operators. Time by c is a number of inputs, so that holds if it is divided by inputs. By
+    its own outputs, a filter that has kept pace would seem to be far ahead and get no worker.
+    """
     worked_s = operator.spent_s + operator.workers * pipeline.slice_s
-    return worked_s / (operator.cost_s * operator.cumulative)
+    return worked_s / (operator.cost_s * operator.entering)
 
 
 def _depth(operator: Operator) -> int:

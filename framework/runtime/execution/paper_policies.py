@@ -61,8 +61,8 @@ class Component:
         self.depth = depth
         self.behind: tuple[Component, ...] = ()
         """The components that it sends to."""
-        self.cumulative = 1.0
-        """As in the protocol; `Components` reckons it."""
+        self.entering = self.cumulative = 1.0
+        """As in the protocol; `Components` reckons them."""
         self.is_source = is_source
         self._counts_waiting = counts_waiting
         self._executors = executors
@@ -187,19 +187,19 @@ class Components:
         """Reckon the cumulative selectivities, and begin another window if this one is over."""
         components = self._by_name.values()
         brought = sum(each.handled + 1 for each in components if each.is_source)
-        entering: dict[str, float] = {}
-        """By component its inputs for one tuple of all sources."""
+        known: set[str] = set()
         for each in components:
             if each.is_source:
-                entering[each.name] = each.cumulative = (each.handled + 1) / brought
-                continue
-            inputs = (
-                entering[source] * self._by_name[source].selectivity(stream) * copies
-                for source, stream, copies in self._into[each.name]
-                if source in entering  # not so in a cycle
-            )
-            entering[each.name] = sum(inputs) or 1.0
-            each.cumulative = entering[each.name] * each.whole_selectivity
+                each.entering = each.cumulative = (each.handled + 1) / brought
+            else:
+                inputs = (
+                    self._by_name[source].entering * self._by_name[source].selectivity(stream) * copies
+                    for source, stream, copies in self._into[each.name]
+                    if source in known  # not so in a cycle
+                )
+                each.entering = sum(inputs) or 1.0
+                each.cumulative = each.entering * each.whole_selectivity
+            known.add(each.name)
         self._pipeline = Pipeline(sum(each.cumulative for each in components), self._capacity, SLICE_S)
         if sum(each.spent_s for each in components) >= WINDOW_S:
             for each in components:

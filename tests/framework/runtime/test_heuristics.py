@@ -23,6 +23,7 @@ class Given:
 
     depth: int
     cumulative: float = 1.0
+    entering: float = 1.0
     queued: float = 0
     waiting: float = 1
     cost_s: float = US
@@ -33,7 +34,7 @@ class Given:
 
 PIPELINE = Pipeline(cumulative=3.5, capacity=700, slice_s=0.005)
 """Of four operators with selectivities 1, 0.5, 2 and 1, so cs is 1, 0.5, 1, 1 and T is 200, 100, 200, 200."""
-OPERATORS = (Given(1), Given(2, cumulative=0.5), Given(3), Given(4))
+OPERATORS = (Given(1), Given(2, cumulative=0.5), Given(3, entering=0.5), Given(4))
 
 
 def figures(name: str, *values: float) -> list[Given]:
@@ -56,8 +57,8 @@ class Case:
 
 LOADED = with_figures(figures("waiting", 100, 300, 200, 5), "cost_s", 2 * US, US, US, 4 * US)
 """I * c is 200, 300, 200 and 20 us."""
-SPENT = with_figures(figures("spent_s", 0.010, 0.008, 0.011, 0.012), "cost_s", US, 2 * US, US, US)
-"""T / (c * cs) is 10,000, 8,000, 11,000 and 12,000."""
+SPENT = with_figures(figures("spent_s", 0.010, 0.018, 0.0065, 0.012), "cost_s", US, 2 * US, US, US)
+"""T / (c * cs of the one before) is 10,000, 9,000, 13,000 and 12,000."""
 CASES: Mapping[str, Sequence[Case]] = {
     "qst": (
         Case(figures("queued", 0, 0, 0, 0), 1),
@@ -94,9 +95,9 @@ CASES: Mapping[str, Sequence[Case]] = {
     ),
     "ct": (
         Case(SPENT, 2),
-        Case(with_figures(SPENT, "workers", 0, 1, 0, 0), 1),  # (8 + 5) ms / (2 us * 0.5) = 13,000
-        Case(with_figures(SPENT, "cost_s", US, US, US, 2 * US), 4),  # 16,000 of 2, and 6,000 of 4
-        Case(with_figures(SPENT, "cost_s", US, US, US, US), 1),  # by time alone 2, whose selectivity is 0.5
+        Case(with_figures(SPENT, "workers", 0, 1, 0, 0), 1),  # (18 + 5) ms / 2 us = 11,500
+        Case(with_figures(SPENT, "cost_s", US, US, US, 2 * US), 4),  # 18,000 of 2, and 6,000 of 4
+        Case(with_figures(SPENT, "cost_s", US, US, US, US), 1),  # by time alone 3, half of all reaches it
         Case(figures("spent_s", 0.0, 0.0, 0.0, 0.0), 1),
         Case(with_figures(figures("spent_s", 0.0, 0.0, 0.0, 0.0), "workers", 1, 1, 0, 0), 3),
     ),
@@ -127,7 +128,7 @@ def test_figures_of_the_formulas() -> None:
     two = Given(2, waiting=300, cost_s=3 * US, workers=2, most=3)
     assert priority(two) == pytest.approx(300 * US)
     assert priority(replace(two, most=2)) == 0.0
-    three = Given(3, cumulative=0.25, cost_s=4 * US, workers=2, spent_s=0.03)
+    three = Given(3, entering=0.25, cost_s=4 * US, workers=2, spent_s=0.03)
     assert throughput(three, PIPELINE) == pytest.approx(0.04 / US)
 
 
@@ -156,7 +157,12 @@ WRONG: Sequence[tuple[str, str, Rule]] = (
     ("et", "no most", lambda some, p: max(some, key=lambda o: priority(replace(o, most=ANY)))),
     ("et", "least", lambda some, p: min(some, key=priority)),
     ("ct", "highest", lambda some, p: max(some, key=lambda o: throughput(o, p))),
-    ("ct", "no selectivity", lambda some, p: min(some, key=lambda o: throughput(o, p) * o.cumulative)),
+    ("ct", "no selectivity", lambda some, p: min(some, key=lambda o: throughput(o, p) * o.entering)),
+    (
+        "ct",
+        "own selectivity, too",
+        lambda some, p: min(some, key=lambda o: throughput(replace(o, entering=o.cumulative), p)),
+    ),
     ("ct", "no costs", lambda some, p: min(some, key=lambda o: throughput(o, p) * o.cost_s)),
     (
         "ct",

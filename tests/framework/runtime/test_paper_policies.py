@@ -136,6 +136,8 @@ def test_selectivities_multiply_along_the_streams() -> None:
     assert given.of("even").cumulative == pytest.approx(1.5 * 0.1)
     assert given.of("odd").cumulative == pytest.approx(0.5 * 2 * 1.0)
     assert given.of("sink").cumulative == pytest.approx(0.15 + 1.0)  # nobody reads from it, so 1
+    entering = [given.of(name).entering for name in ("numbers", "split", "even", "odd", "sink")]
+    assert entering == pytest.approx([1.0, 1.0, 1.5, 0.5 * 2, 0.15 + 1.0])
     assert found.cumulative == pytest.approx(1 + 2 + 0.15 + 1 + 1.15)
     assert (found.capacity, found.slice_s) == (CAPACITY, SLICE_S)
 
