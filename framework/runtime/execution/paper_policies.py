@@ -25,8 +25,8 @@ from framework.runtime.tasks.task import Task
 WINDOW_S: Final = 20 * SLICE_S
 """The window w of the heuristic CT, in CPU seconds of all tasks of the process together, so that no clock is
 read for it."""
-RECKON_EVERY: Final = 8
-"""Cumulative selectivities are reckoned once in this number of choices."""
+RECKON_EVERY: Final = 16
+"""Costs and cumulative selectivities are reckoned once in this number of choices."""
 FIRST_COST_S: Final = 1e-6
 """The cost of a component's tuple before any is measured; it counts as one tuple, and so does one output."""
 
@@ -63,6 +63,8 @@ class Component:
         """The components that it sends to."""
         self.entering = self.cumulative = 1.0
         """As in the protocol; `Components` reckons them."""
+        self.cost_s = FIRST_COST_S
+        """As in the protocol: CPU seconds of its tasks for one tuple; likewise."""
         self.is_source = is_source
         self._counts_waiting = counts_waiting
         self._executors = executors
@@ -105,11 +107,6 @@ class Component:
         return sum(each._counts_waiting() for each in self.behind)
 
     @property
-    def cost_s(self) -> float:
-        """CPU seconds of its tasks for one tuple; above 0."""
-        return (self._used_s + FIRST_COST_S) / (self.handled + 1)
-
-    @property
     def workers(self) -> int:
         """Threads of the process that are in one of its tasks."""
         running = (executor.current for ref in self._executors if (executor := ref()) is not None)
@@ -123,15 +120,16 @@ class Component:
     @property
     def spent_s(self) -> float:
         """CPU seconds of its tasks in the present window."""
-        return max(self._used_s - self._spent_before_s, 0.0)
+        return max(self.used_s - self._spent_before_s, 0.0)
 
     @property
-    def _used_s(self) -> float:
+    def used_s(self) -> float:
+        """CPU seconds of its tasks in all."""
         return sum(each.costs.cpu_s for each in self._counters)
 
     def begin_window(self) -> None:
         """Count the time of another window from now on."""
-        self._spent_before_s = self._used_s
+        self._spent_before_s = self.used_s
 
 
 class Components:
@@ -184,11 +182,12 @@ class Components:
         return self._pipeline
 
     def _reckon(self) -> None:
-        """Reckon the cumulative selectivities, and begin another window if this one is over."""
+        """Reckon costs and cumulative selectivities, and begin another window if this one is over."""
         components = self._by_name.values()
         brought = sum(each.handled + 1 for each in components if each.is_source)
         known: set[str] = set()
         for each in components:
+            each.cost_s = (each.used_s + FIRST_COST_S) / (each.handled + 1)
             if each.is_source:
                 each.entering = each.cumulative = (each.handled + 1) / brought
             else:

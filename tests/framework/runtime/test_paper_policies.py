@@ -118,6 +118,7 @@ def test_costs_are_averages_of_all_tasks_here() -> None:
     first, second = (task.context.counters for task in given.tasks_of("even"))
     first.processed, second.processed = 299, 700
     first.costs.cpu_s, second.costs.cpu_s = 0.003, 0.007
+    given.components.pipeline()
     assert given.of("even").cost_s == pytest.approx((0.01 + FIRST_COST_S) / 1000)
     assert given.of("odd").cost_s == FIRST_COST_S
 
@@ -177,6 +178,7 @@ def test_queues_are_those_of_all_tasks() -> None:
     assert given.of("sink").queued == 0
     assert given.of("sink").waiting == 1, "whoever may run has something to do"
     given.count("numbers", 999, cpu_s=0.002)
+    given.components.pipeline()
     assert given.of("numbers").waiting * given.of("numbers").cost_s == pytest.approx(SLICE_S)
 
 
