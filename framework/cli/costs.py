@@ -6,13 +6,14 @@ import functools
 import json
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
+    from framework.model.config import Settings
     from framework.optimizer.costs import Profile, Shape
     from framework.optimizer.search import Found, Problem
     from framework.planning import Plan
@@ -90,11 +91,14 @@ def with_costs(command: Callable[..., Any]) -> Callable[..., Any]:
     return packed
 
 
-def show_costs(plan: Plan, costs: Costs, workers: int | str | None, *, as_json: bool) -> None:
+def show_costs(
+    plan: Plan, settings: Settings, costs: Costs, workers: int | str | None, *, as_json: bool
+) -> None:
     """Print what a plan, or the best one, is predicted to do.
 
     Args:
         plan: as configured.
+        settings: its configuration.
         costs: what was asked for; it has a profile.
         workers: that there may be at most; None: as many as cores.
         as_json: whether to print JSON.
@@ -105,18 +109,23 @@ def show_costs(plan: Plan, costs: Costs, workers: int | str | None, *, as_json: 
     """
     from framework.optimizer.profiling import options_of
     from framework.optimizer.search import OPTIMIZERS as KNOWN
+    from framework.optimizer.search.sharing import in_words as sharing_in_words
+    from framework.optimizer.search.sharing import sharing_of, sharing_options
     from framework.optimizer.search.telling import as_json as told
     from framework.optimizer.search.telling import as_mermaid, in_words
 
     problem = _problem(plan, costs, workers)
     found = KNOWN[costs.optimizer].best(problem) if costs.optimizer else _as_configured(plan, problem)
-    options = options_of(found.deployment, len(problem.machine.places))
+    options = dict(options_of(found.deployment, len(problem.machine.places)))
+    sharing = sharing_of(plan, settings, problem.profile, found.deployment) if costs.optimizer else {}
+    options.update(sharing_options(sharing))
     if costs.output is not None:
         costs.output.write_text(_as_config(plan, options), encoding="utf-8")
     if costs.picture is not None:
         costs.picture.write_text(as_mermaid(problem, found), encoding="utf-8")
     if as_json:
-        click.echo(json.dumps({**told(found), "options": options}, indent=2))
+        shared = {name: asdict(chosen) for name, chosen in sharing.items()}
+        click.echo(json.dumps({**told(found), "sharing": shared, "options": options}, indent=2))
         return
     click.echo("\n".join(in_words(problem, found)))
     if costs.optimizer:
@@ -124,6 +133,8 @@ def show_costs(plan: Plan, costs: Costs, workers: int | str | None, *, as_json: 
         click.echo(
             f"as configured: {now:,.0f} a second, so this is {found.prediction.rate / now:.2f} times as fast"
         )
+        for name, chosen in sharing.items():
+            click.echo(sharing_in_words(name, chosen))
         click.echo(_as_config(plan, options), nl=False)
 
 

@@ -48,7 +48,7 @@ def plan(
         opened = open_target(*chosen(target, choices))
         made = make_plan(accepted(opened, to_run=True), opened.settings)
     if costs.profile is not None:
-        show_costs(made, costs, workers, as_json=as_json)
+        show_costs(made, opened.settings, costs, workers, as_json=as_json)
     else:
         click.echo(json.dumps(_as_json(made), indent=2) if as_json else "\n".join(_lines(made)))
 

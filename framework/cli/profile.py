@@ -19,7 +19,7 @@ from framework.common.prints import prints_to_stderr
 
 if TYPE_CHECKING:
     from framework.model.topology import Topology
-    from framework.optimizer.costs import Profile, Shape
+    from framework.optimizer.costs import ComponentCost, Profile, Shape
     from framework.optimizer.costs.machine import Machine
     from framework.optimizer.profiling import Profiler, Profiling
     from framework.optimizer.profiling.alone import Alone
@@ -100,7 +100,9 @@ def profile(
     profiler = Profiler(["run", target, *_arguments(choices)], seconds, workers)
     guess = _alone(plan.topology, profiler, choices).guess(plans[0], note) if alone else None
     done = profiler.profile(shape, plans, runs, note, guess)
-    save(path, ProfileFile(plan.topology.name, _rounded(done.fitted.profile), hardware()))
+    varying = done.fitted.profile.varying(profiler.variations(plans[0], note))
+    done = replace(done, fitted=replace(done.fitted, profile=varying))
+    save(path, ProfileFile(plan.topology.name, _rounded(varying), hardware()))
     click.echo("\n".join(_lines(shape, done, machine_of(workers), guess or Profile({}))))
     note(f"written to {path}")
 
@@ -151,7 +153,8 @@ def _lines(shape: Shape, done: Profiling, machine: Machine, alone: Profile) -> I
     from framework.optimizer.profiling.accuracy import compared, percentile
 
     found = done.fitted.profile
-    head = ("component", "ns", "alone", "stream", "tuples out", "bytes", "encode ns", "decode ns")
+    own, of_stream = ("component", "ns", "alone", "spread", "slow"), ("stream", "tuples out", "bytes")
+    head = (*own, *of_stream, "encode ns", "decode ns")
     yield from table(head, _rows(shape, found, alone))
     yield ""
     yield f"a run of tuples from one of several sources takes {found.run_ns:,.0f} ns"
@@ -169,13 +172,18 @@ def _rows(shape: Shape, profile: Profile, alone: Profile) -> Sequence[Sequence[o
     for name in shape.names:
         cost = profile.components[name]
         own = f"{alone.components[name].ns:,.0f}" if name in alone.components else ""
-        first = (name, f"{cost.ns:,.0f}", own)
+        first = (name, f"{cost.ns:,.0f}", own, *_variation(cost))
         rows += [
             (
-                *(first if not number else ("", "", "")),
+                *(first if not number else ("",) * len(first)),
                 *(stream, f"{of.selectivity:.4g}", f"{of.size:,.0f}"),
                 *(f"{of.encode_ns:,.0f}", f"{of.decode_ns:,.0f}"),
             )
             for number, (stream, of) in enumerate(cost.streams.items())
         ] or [(*first, "", "", "", "", "")]
     return rows
+
+
+def _variation(cost: ComponentCost) -> tuple[str, str]:
+    found = cost.variation
+    return ("", "") if found is None else (f"{found.spread:.2g}", f"{found.slow:.0%}")

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from framework.model.config import Settings
-from framework.model.topology import ComponentSpec, GroupingKind, Problem, Role, Topology, about
+from framework.model.topology import ComponentSpec, GroupingKind, Problem, Role, Topology, about, unknown
 from framework.model.topology.graph import SYSTEM_PREFIX
 from framework.planning.connections import cycles, make_subscriptions
 from framework.planning.plan import Subscription
@@ -42,7 +42,7 @@ def with_claims(subscriptions: Sequence[Subscription], confs: Confs) -> tuple[Su
 def sharing_problems(
     topology: Topology, settings: Settings, confs: Confs, traits: Mapping[str, Traits]
 ) -> Iterator[Problem]:
-    """Components that say themselves that their tasks claim their input, and whose tasks cannot.
+    """Components of which is said that their tasks claim their input, and whose tasks cannot.
 
     Args:
         topology: a valid topology.
@@ -50,8 +50,15 @@ def sharing_problems(
         confs: each component's resolved configuration, by id.
         traits: by id.
     """
+    for name in settings[SHARING] if isinstance(settings[SHARING], Mapping) else ():
+        if name not in confs:
+            message = f"{SHARING}: {unknown('component', name, confs)}"
+            yield Problem(settings.entries[SHARING][-1].place, message)
     for component in topology.components:
-        if component.config.get(SHARING) != CLAIMS:
+        if isinstance(component.config.get(SHARING), Mapping):
+            message = f"has a mapping as {SHARING}, which is for a topology: expected {DEALT} or {CLAIMS}"
+            yield about(topology, component, message)
+        if _said(component, settings) != CLAIMS:
             continue
         if reasons := obstacles(topology, settings, confs, traits, component):
             told = "; ".join(reasons)
@@ -66,14 +73,21 @@ def chosen_sharing(
 
     If the topology asks for claims, bolts that cannot have them get their tuples dealt.
     """
-    return {
-        component.id: DEALT
-        if confs[component.id][SHARING] == CLAIMS
-        and component.config.get(SHARING) != CLAIMS
-        and obstacles(topology, settings, confs, traits, component)
-        else confs[component.id][SHARING]
-        for component in topology.components
-    }
+    found = {}
+    for component in topology.components:
+        found[component.id] = _said(component, settings) or DEALT
+        if settings[SHARING] == CLAIMS and SHARING not in component.config:
+            fits = not obstacles(topology, settings, confs, traits, component)
+            found[component.id] = CLAIMS if fits else DEALT
+    return found
+
+
+def _said(component: ComponentSpec, settings: Settings) -> str | None:
+    """The value that is for this component: its own, or that of a mapping for the whole topology."""
+    said = component.config.get(SHARING, settings[SHARING])
+    if isinstance(said, Mapping):
+        return said.get(component.id)
+    return said if SHARING in component.config else None
 
 
 def obstacles(

@@ -12,6 +12,7 @@ from framework.common.units import PER_SECOND
 from framework.model.config.rules import (
     Rule,
     choice,
+    choice_by_component,
     controller,
     duration,
     field_names,
@@ -91,7 +92,12 @@ _ALL = (
     Key("viper.channel.jumbos", integer(1, 2**20), "Jumbo tuples that a channel holds from each source."),
     Key("viper.channel.tuples", integer(1, 2**26), "Tuples that a channel holds from each source."),
     Key("viper.channel.bytes", integer(1024, 2**40), "Bytes on the way between processes, from each source."),
-    Key("viper.sharing", choice("dealt", "claims"), "How tasks of a bolt share its tuples.", True),
+    Key(
+        "viper.sharing",
+        choice_by_component("dealt", "claims"),
+        "How tasks of a bolt share its tuples.",
+        True,
+    ),
     Key("viper.shuffle.run", integer(1, 1024), "How long runs of shuffled tuples get.", True),
     Key("viper.parallelism.max", optional(integer(1, MAX_TASKS)), "Tasks a bolt may be scaled to.", True),
     Key("viper.controller", optional(controller()), "What decides how many tasks a bolt has.", True),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -127,6 +127,21 @@ def topology_name() -> Rule:
 def choice(*names: str) -> Rule:
     """One of some names."""
     return Rule(one_of(names), lambda v: isinstance(v, str) and v in names, names)
+
+
+def choice_by_component(*names: str) -> Rule:
+    """One of some names, or one for each of some components."""
+    return Rule(
+        f"{one_of(names)}, or a mapping of components to these",
+        lambda v: v in names if isinstance(v, str) else _names_components(v, names),
+        names,
+    )
+
+
+def _names_components(value: object, names: Sequence[str]) -> bool:
+    if not isinstance(value, dict):
+        return False
+    return all(isinstance(name, str) and isinstance(v, str) and v in names for name, v in value.items())
 
 
 AUTO_WORKERS = "auto"

@@ -9,7 +9,7 @@ time as well.
 from framework.optimizer.costs.deployment import Deployment
 from framework.optimizer.costs.machine import Machine, Place
 from framework.optimizer.costs.model import CostModel, Prediction, predict
-from framework.optimizer.costs.profile import ComponentCost, Profile, StreamCost, rounded
+from framework.optimizer.costs.profile import ComponentCost, Profile, StreamCost, Variation, rounded
 from framework.optimizer.costs.shape import Flow, Node, Shape, Spread
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "Shape",
     "Spread",
     "StreamCost",
+    "Variation",
     "predict",
     "rounded",
 ]

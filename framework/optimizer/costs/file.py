@@ -15,7 +15,7 @@ import yaml
 from framework.model.errors import ProfileError
 from framework.model.topology import Place, Problem
 from framework.optimizer.costs.hardware import Cache, Crossing, Hardware
-from framework.optimizer.costs.profile import ComponentCost, Profile, StreamCost
+from framework.optimizer.costs.profile import ComponentCost, Profile, StreamCost, Variation
 from framework.optimizer.costs.yaml_nodes import Nodes, quoted
 
 _HEAD = """\
@@ -120,6 +120,9 @@ def _lines(content: ProfileFile) -> Iterator[str]:
     yield "# ns: for each tuple that a component processes; of a spout, that it brings."
     yield "# share: the part of all tuples that a spout brings."
     yield "# memory: bytes that each tuple moves in memory, if that is known."
+    yield "# spread: the standard deviation of the times of its tuples, divided by their mean."
+    yield "# slow: the part of their time in tuples of 50 ms and more that take 1,000 times as long as half"
+    yield "# of the tuples do. Spread and slow decide whether its tasks share their input by claims."
     yield "# inputs: other ns, for tuples of an input that take another time: {component/stream: ns}."
     yield "# streams: selectivity is tuples emitted for each one processed; size is bytes of a tuple on its"
     yield "# way to another process; ns is added for each tuple emitted, encode_ns where it leaves its"
@@ -135,6 +138,8 @@ def _component(name: str, cost: ComponentCost) -> Iterator[str]:
     yield f"    ns: {cost.ns!r}"
     yield f"    share: {cost.share!r}"
     yield from [f"    memory: {cost.memory!r}"] if cost.memory else []
+    for key in _OF_VARIATION if cost.variation is not None else ():
+        yield f"    {key}: {getattr(cost.variation, key)!r}"
     yield from _numbers("inputs", cost.inputs, "    ")
     yield "    streams:" if cost.streams else "    streams: {}"
     for stream, found in cost.streams.items():
@@ -152,6 +157,8 @@ def _numbers(key: str, numbers: Mapping[str, float], indent: str) -> Iterator[st
 # -- reading
 
 _OF_STREAM = ("selectivity", "size", "ns", "encode_ns", "decode_ns")
+_OF_VARIATION = ("spread", "slow")
+_OF_COMPONENT = ("ns", "share", "memory", *_OF_VARIATION, "inputs", "streams")
 _KEYS = ("topology", "run_ns", "jumbo_ns", "jumbo_tuples", "rates", "components", "machine")
 
 
@@ -173,7 +180,7 @@ def _content(root: yaml.Node, nodes: Nodes) -> ProfileFile:
 
 
 def _read_component(node: yaml.Node, nodes: Nodes) -> ComponentCost:
-    of_it = nodes.mapping(node, "costs of a component", ("ns", "share", "memory", "inputs", "streams"))
+    of_it = nodes.mapping(node, "costs of a component", _OF_COMPONENT)
     streams = nodes.mapping(of_it.get("streams"), "streams, each with its costs")
     return ComponentCost(
         nodes.number(nodes.needed(of_it, "ns", node), 0.0),
@@ -181,7 +188,16 @@ def _read_component(node: yaml.Node, nodes: Nodes) -> ComponentCost:
         _read_numbers(of_it.get("inputs"), "nanoseconds, by component/stream", nodes),
         share=nodes.number(of_it.get("share"), 1.0),
         memory=nodes.number(of_it.get("memory"), 0.0),
+        variation=_read_variation(of_it, nodes),
     )
+
+
+def _read_variation(of_it: Mapping[str, yaml.Node], nodes: Nodes) -> Variation | None:
+    """Read both numbers of it; None where neither is there, as in a profile of an earlier version."""
+    found = [of_it.get(key) for key in _OF_VARIATION]
+    if all(node is None for node in found):
+        return None
+    return Variation(*(nodes.number(node, 0.0) for node in found))
 
 
 def _read_stream(node: yaml.Node, nodes: Nodes) -> StreamCost:

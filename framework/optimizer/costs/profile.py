@@ -23,6 +23,20 @@ class StreamCost:
 
 
 @dataclass(frozen=True, slots=True)
+class Variation:
+    """The differences between the times of a component's tuples, by the clock, waiting included.
+
+    They are times of short turns, so single tuples are known where they take long.
+    """
+
+    spread: float
+    """Their standard deviation, divided by their mean."""
+    slow: float
+    """The part of all their time, from 0 to 1, in tuples that take 50 ms and some 1,000 times as long as half
+    of the tuples do, or longer."""
+
+
+@dataclass(frozen=True, slots=True)
 class ComponentCost:
     """The costs of a component for each tuple."""
 
@@ -36,6 +50,8 @@ class ComponentCost:
     """Of a spout: its part of all tuples that spouts bring."""
     memory: float = 0.0
     """Bytes of a place's memory that each tuple has read and written, beside what is fetched of it."""
+    variation: Variation | None = None
+    """None where it was not measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +68,11 @@ class Profile:
     """Tuples of a jumbo tuple, on average."""
     rates: Mapping[str, float] = field(default_factory=dict)
     """Tuples a second that a spout can bring at most, where something else than time limits it, by name."""
+
+    def varying(self, found: Mapping[str, Variation]) -> Profile:
+        """The same, with how the times of these components' tuples vary, by name."""
+        costs = {name: replace(cost, variation=found.get(name)) for name, cost in self.components.items()}
+        return replace(self, components=costs)
 
 
 def rounded(profile: Profile, digits: int) -> Profile:
@@ -75,6 +96,7 @@ def rounded(profile: Profile, digits: int) -> Profile:
             {name: short(ns) for name, ns in cost.inputs.items()},
             share=short(cost.share),
             memory=short(cost.memory),
+            variation=cost.variation and Variation(short(cost.variation.spread), short(cost.variation.slow)),
         )
 
     return replace(

@@ -9,15 +9,15 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from framework.model.errors import ViperError
-from framework.optimizer.costs import Deployment, Profile, Shape
+from framework.optimizer.costs import Deployment, Profile, Shape, Variation
 from framework.optimizer.profiling.fitting import Fit, fit
 from framework.optimizer.profiling.plans import options_of
-from framework.optimizer.profiling.samples import Sample, sample_of
+from framework.optimizer.profiling.samples import OF_TURN, Sample, sample_of, variations_of
 
 
 class RunFailed(ViperError):
@@ -102,6 +102,20 @@ class Profiler:
             RunFailed: it ended with an error.
         """
         return sample_of(self.report(plan))
+
+    def variations(self, plan: Deployment, tell: Callable[[str], None]) -> Mapping[str, Variation]:
+        """The variation of the times of each component's tuples, by id, from a run with short turns.
+
+        Args:
+            plan: what is run.
+            tell: hears of it.
+
+        Raises:
+            RunFailed: it ended with an error.
+        """
+        tell("a run measures how the times of tuples vary")
+        command = [*self.command, "-o", f"viper.slice.tuples={OF_TURN}"]
+        return variations_of(replace(self, command=command).report(plan))
 
     def report(self, plan: Deployment) -> Mapping[str, Any]:
         """Run a plan once, and read its report, as `viper run --report` writes it.

@@ -35,6 +35,8 @@ def test_a_profile_is_made_and_predicts(viper: Viper) -> None:
     told = json.loads(viper("plan", "doubling", "--profile", "made.yaml", "--json").stdout)
     assert told["predicted_per_s"] > 0
     assert told["options"]["viper.worker"] == "inline"
+    components = yaml.safe_load(Path("made.yaml").read_text())["components"]
+    assert {"spread", "slow"} <= components["double"].keys() and "spread" not in components["numbers"]
 
 
 def test_the_best_plan_is_written_and_runs(viper: Viper, known: Path) -> None:
@@ -59,6 +61,21 @@ def test_the_best_plan_is_written_and_runs(viper: Viper, known: Path) -> None:
     assert set(said) >= {"viper.worker", "topology.workers", "viper.tasks"}
     ran = viper("run", "doubling", "--config", "best.yaml", "--quiet")
     assert ran.exit_code == ExitCode.OK, ran.output
+
+
+def test_claims_are_planned_where_times_vary(viper: Viper, known: Path) -> None:
+    told = yaml.safe_load(known.read_text())
+    tasks = "-o", 'viper.tasks={"double": 2}', "-o", "viper.stateless=true"
+    best = "plan", "doubling", *tasks, "--profile", str(known), "--optimize", "-w", "2"
+    assert "double: dealt, as the profile has no spread of its times" in viper(*best).stdout
+    told["components"]["double"] = {**told["components"]["double"], "spread": 35.0, "slow": 0.5, "ns": 1e5}
+    known.write_text(yaml.safe_dump(told))
+    found = viper(*best, "-O", "best.yaml")
+    assert "double: claims, as tuples that take 1,000 times as long as most have 50%" in found.stdout
+    assert json.loads(viper(*best, "--json").stdout)["sharing"]["double"]["claims"] is True
+    assert yaml.safe_load(Path("best.yaml").read_text())["viper.sharing"] == {"double": "claims"}
+    plan = json.loads(viper("plan", "doubling", "--config", "best.yaml", *tasks[2:], "--json").stdout)
+    assert plan["claiming"] == ["double"]
 
 
 @pytest.mark.parametrize("optimizer", ["best", "exact", "local", "counts", "rlas"])

@@ -188,6 +188,31 @@ def test_a_topology_that_asks_for_claims_has_them_where_they_can_be() -> None:
     assert plan_of(built(tasks=1))[0].claiming == ()
 
 
+def test_a_mapping_names_the_bolts_that_share() -> None:
+    """As the planner writes it; what a bolt says itself stands above it."""
+    builder = built(config={"viper.stateless": True})
+    named = {"viper__sharing": {"some": "claims"}}
+    assert plan_of(builder, **named)[0].claiming == ("some",)
+    assert plan_of(builder, viper__sharing={"some": "dealt"})[0].claiming == ()
+    assert plan_of(builder, viper__sharing={"sink": "dealt"})[0].claiming == ()
+    own = built(config={**CLAIMS, "viper.sharing": "dealt"})
+    assert plan_of(own, **named)[0].claiming == ()
+    assert plan_of(built(), viper__sharing={"some": "dealt"})[0].claiming == ("some",)
+
+
+@pytest.mark.parametrize(
+    ("config", "sharing", "message"),
+    [
+        ({"viper.stateless": True}, {"sum": "claims"}, "viper.sharing: unknown component 'sum'"),
+        ({}, {"some": "claims"}, "cannot share its input.*set viper.stateless to true"),
+        ({**CLAIMS, "viper.sharing": {"some": "claims"}}, "dealt", "a mapping as viper.sharing"),
+    ],
+)
+def test_a_mapping_that_cannot_be_is_refused(config: dict[str, Any], sharing: Any, message: str) -> None:
+    with pytest.raises(TopologyError, match=message):
+        plan_of(built(config=config), viper__sharing=sharing)
+
+
 class AskedFor(Spout):
     outputs = ["number"]
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from framework.model.errors import ProfileError
-from framework.optimizer.costs import ComponentCost, Profile, StreamCost
+from framework.optimizer.costs import ComponentCost, Profile, StreamCost, Variation
 from framework.optimizer.costs.file import ProfileFile, as_yaml, from_yaml, load, save
 from framework.optimizer.costs.hardware import Cache, Crossing, Hardware
 
@@ -43,6 +43,7 @@ components = st.builds(
     st.dictionaries(names, numbers, max_size=2),
     share=numbers,
     memory=numbers,
+    variation=st.none() | st.builds(Variation, numbers, numbers),
 )
 profiles = st.builds(
     Profile,

@@ -20,6 +20,8 @@ from framework.optimizer.costs import (
 from framework.optimizer.costs.profile import rounded
 from framework.optimizer.profiling import Way, sample_of
 from framework.optimizer.profiling.accuracy import compared, percentile
+from framework.optimizer.profiling.samples import variation, variations_of
+from framework.runtime.observation.counters import TimeHistogram
 
 SHAPE = Shape(
     (Node("a", True, 1), Node("b", False, 2), Node("c", False, 1)),
@@ -107,3 +109,45 @@ def test_a_rounded_profile_has_so_many_digits() -> None:
         run_ns=1.23,
         rates={"a": 98800.0},
     )
+
+
+def counted(*times: tuple[float, int]) -> dict[int, int]:
+    """A histogram of pairs of a time in seconds and the number of tuples."""
+    histogram = TimeHistogram()
+    for seconds, count in times:
+        histogram.add(seconds, count)
+    return dict(histogram.counts())
+
+
+@pytest.mark.parametrize(
+    ("times", "spread", "slow"),
+    [
+        ([(20e-6, 100)], 0.0, 0.0),
+        ([(1e-3, 1), (3e-3, 1)], 0.5, 0.0),
+        ([(20e-6, 5_000), (0.1, 1)], 35.4, 0.5),
+        # As long as 500 others, or far longer than the others and yet short, is not slow.
+        ([(1e-3, 500), (0.05, 1)], 2.0, 0.0),
+        ([(20e-6, 5_000), (0.02, 5)], 15.8, 0.0),
+    ],
+)
+def test_how_times_vary(times: list[tuple[float, int]], spread: float, slow: float) -> None:
+    """Times are known within 19 %, as histograms have them."""
+    found = variation(counted(*times))
+    assert found.spread == pytest.approx(spread, rel=0.25)
+    assert found.slow == pytest.approx(slow, rel=0.15)
+
+
+def test_times_are_those_that_histograms_count() -> None:
+    """A turn of 50 ms counts as slow, and one of 49 ms, which a bucket before it has, does not."""
+    assert variation(counted((20e-6, 99), (50e-3, 1))).slow > 0.9
+    assert variation(counted((20e-6, 99), (44e-3, 1))).slow == 0.0
+
+
+def test_the_tasks_of_a_component_are_taken_together() -> None:
+    executors = [
+        {"tasks": ["a:1", "b:2"], "times": [[], [[20, 1]]]},
+        {"tasks": ["b:3"], "times": [[[24, 1]]]},
+    ]
+    found = variations_of({"statistics": {"executors": executors}})
+    assert found.keys() == {"b"}
+    assert found["b"].spread == pytest.approx(1 / 3)
