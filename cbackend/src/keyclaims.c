@@ -1,11 +1,15 @@
-/* A word for each group: the number behind the last tuple of it that a reader has come to, and who has the group.
+/* A word for each group: the number behind the last tuple of it that a reader has come to, and who has the group. Another
+ * says from which tuple on it has had the group.
  *
  * Order.    Who takes a group sees all that its last owner has changed: given up with release, taken with acquire. The
  *           word is changed by compare-and-swap only, and its number never goes back, so an owner gives a group up only
  *           where nothing more was left to it.
- * Death.    A group stays with its reader, whose successor goes on behind the tuples that were delivered to the dead
- *           one: these are lost, or counted as such. What was left to it behind them, it gets. It gives up at its
- *           beginning what it finds to be its own with nothing left.
+ * Death.    A group stays with its reader, whose successor gives up at its beginning what it finds to be its own with
+ *           nothing left. It may begin behind the tuples that were delivered to the dead one: these are lost, or counted
+ *           as such. What was left to it behind them, it gets. Or it begins with them once more. Then each is whose it
+ *           was: the words of groups say so, but for a group's tuples that another had before the dead one took it. So a
+ *           reader notes from which tuple on it has a group. It may die before it does, so it has noted that tuple, and
+ *           the group, for its successor before the exchange.
  * Progress. Lock-free: an exchange fails only where another reader has come to the group's next tuple, or gone.
  * Cost.     One exchange for a tuple that is the first to come to, none for others. All words are looked at to give
  *           groups up: 256 of them are 32 lines.
@@ -24,37 +28,72 @@ enum { OWNER_BITS = 16 };
 struct vp_keyclaims {
     alignas(VP_LINE) uint32_t groups;
     alignas(VP_LINE) _Atomic uint64_t frontier;
-    alignas(VP_LINE) _Atomic uint64_t words[]; /* number << OWNER_BITS | reader + 1; 0 in the lower bits: nobody's */
+    /* Of each group: number << OWNER_BITS | reader + 1; 0 in the lower bits: nobody's. Then for each the number from which
+     * on its owner has it. Then for each reader, on a line of its own: number << OWNER_BITS | group that it takes last. */
+    alignas(VP_LINE) _Atomic uint64_t words[];
 };
 
-uint64_t vp_keyclaims_size(uint32_t groups)
+enum { WORDS_OF_READER = VP_LINE / sizeof(uint64_t) };
+
+/* Words before those of the readers. */
+static uint64_t of_groups(uint32_t groups)
 {
-    return sizeof(vp_keyclaims) + groups * sizeof(uint64_t);
+    uint64_t words = 2 * (uint64_t)groups;
+    return (words + WORDS_OF_READER - 1) / WORDS_OF_READER * WORDS_OF_READER;
 }
 
-vp_keyclaims *vp_keyclaims_format(void *region, uint32_t groups)
+static _Atomic uint64_t *since(vp_keyclaims *claims, uint32_t group)
+{
+    return &claims->words[claims->groups + group];
+}
+
+static _Atomic uint64_t *taking(vp_keyclaims *claims, uint32_t reader)
+{
+    return &claims->words[of_groups(claims->groups) + (uint64_t)reader * WORDS_OF_READER];
+}
+
+uint64_t vp_keyclaims_size(uint32_t groups, uint32_t readers)
+{
+    return sizeof(vp_keyclaims) + of_groups(groups) * sizeof(uint64_t) + (uint64_t)readers * VP_LINE;
+}
+
+vp_keyclaims *vp_keyclaims_format(void *region, uint32_t groups, uint32_t readers)
 {
     vp_keyclaims *claims = region;
     claims->groups = groups;
     atomic_init(&claims->frontier, 0);
-    for (uint32_t i = 0; i < groups; i++)
+    for (uint64_t i = 0; i < of_groups(groups) + (uint64_t)readers * WORDS_OF_READER; i++)
         atomic_init(&claims->words[i], 0);
     return claims;
 }
 
 /* Comes to a tuple of a group; whether it is the reader's. */
-static bool come_to(_Atomic uint64_t *word, uint64_t me, uint64_t number)
+static bool come_to(vp_keyclaims *claims, uint32_t reader, uint32_t group, uint64_t number)
 {
-    uint64_t found = atomic_load_explicit(word, memory_order_acquire), owner;
+    _Atomic uint64_t *word = &claims->words[group];
+    uint64_t found = atomic_load_explicit(word, memory_order_acquire), owner, me = reader + UINT64_C(1);
     do {
         owner = found & OWNERS;
         if (found >> OWNER_BITS > number) /* another has come to it: processed, or left to who has the group */
-            return owner == me;
-        owner = owner ? owner : me;
+            return owner == me && atomic_load_explicit(since(claims, group), memory_order_relaxed) <= number;
+        if (!owner) /* relaxed: for a successor, which sees all that the dead one has done */
+            atomic_store_explicit(taking(claims, reader), number << OWNER_BITS | group, memory_order_relaxed);
         VP_CRASH_POINT("key claim: not exchanged");
-    } while (!atomic_compare_exchange_weak_explicit(word, &found, (number + 1) << OWNER_BITS | owner,
+    } while (!atomic_compare_exchange_weak_explicit(word, &found, (number + 1) << OWNER_BITS | (owner ? owner : me),
                                                     memory_order_acq_rel, memory_order_acquire));
-    return owner == me;
+    VP_CRASH_POINT("key claim: exchanged");
+    if (!owner)
+        atomic_store_explicit(since(claims, group), number, memory_order_relaxed);
+    return !owner || owner == me;
+}
+
+void vp_keyclaims_begin(vp_keyclaims *claims, uint32_t reader, uint64_t number)
+{
+    uint64_t last = atomic_load_explicit(taking(claims, reader), memory_order_relaxed);
+    uint32_t group = (uint32_t)(last & OWNERS);
+    if (vp_keyclaims_owner(claims, group) == reader)
+        atomic_store_explicit(since(claims, group), last >> OWNER_BITS, memory_order_relaxed);
+    vp_keyclaims_release(claims, reader, number);
 }
 
 uint64_t vp_keyclaims_take(vp_keyclaims *claims, uint32_t reader, uint64_t number, const uint16_t *groups, uint64_t most,
@@ -62,7 +101,7 @@ uint64_t vp_keyclaims_take(vp_keyclaims *claims, uint32_t reader, uint64_t numbe
 {
     uint64_t taken = 0, gone = 0;
     for (; gone < *count && taken < most; gone++) {
-        mine[gone] = come_to(&claims->words[groups[gone]], reader + UINT64_C(1), number + gone);
+        mine[gone] = come_to(claims, reader, groups[gone], number + gone);
         taken += mine[gone];
         VP_CRASH_POINT("key claim: come to a tuple");
     }

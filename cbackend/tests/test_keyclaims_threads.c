@@ -33,11 +33,11 @@ static void *go_through_all(void *argument)
 
 int main(void)
 {
-    static alignas(VP_LINE) char region[1024];
+    static alignas(VP_LINE) char region[2048];
     pthread_t threads[READERS];
     uint64_t draws = 7, expected[GROUPS] = {0};
-    CHECK(vp_keyclaims_size(GROUPS) <= sizeof region);
-    claims = vp_keyclaims_format(region, GROUPS);
+    CHECK(vp_keyclaims_size(GROUPS, READERS) <= sizeof region);
+    claims = vp_keyclaims_format(region, GROUPS, READERS);
     for (int number = 0; number < ALL; number++)
         expected[group_of[number] = (uint16_t)random_below(&draws, GROUPS)]++;
     for (uintptr_t i = 0; i < READERS; i++)

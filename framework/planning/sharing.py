@@ -104,8 +104,6 @@ def obstacles(
         reasons.append("it is part of a cycle, which runs on one thread")
     if settings["viper.merge.layer"] != "communication":
         reasons.append("viper.merge.layer is operator, whose merge bolts have one task each behind them")
-    if settings["viper.recovery"] == "exact" and found.states:
-        reasons.append("viper.recovery is exact, and nobody repeats what a dead task had claimed by key")
     return reasons
 
 

@@ -32,14 +32,14 @@ class KeyClaims:
         self.tasks = tasks
         """The number of tasks."""
         self._arena = arena  # keeps the memory
-        region = arena._at(offset, lib.vp_keyclaims_size(groups))
+        region = arena._at(offset, lib.vp_keyclaims_size(groups, tasks))
         self._claims: Any = ffi.cast("vp_keyclaims *", region)
 
     @classmethod
     def create(cls, arena: Arena, groups: int, tasks: int) -> KeyClaims:
         """A new one, whose groups nobody has; ArenaError if the arena has no room for it."""
-        made = cls(arena, arena.allocate(cls.size(groups)), groups, tasks)
-        lib.vp_keyclaims_format(made._claims, groups)
+        made = cls(arena, arena.allocate(cls.size(groups, tasks)), groups, tasks)
+        lib.vp_keyclaims_format(made._claims, groups, tasks)
         return made
 
     @classmethod
@@ -48,9 +48,9 @@ class KeyClaims:
         return cls(arena, offset, groups, tasks)
 
     @staticmethod
-    def size(groups: int) -> int:
+    def size(groups: int, tasks: int) -> int:
         """Bytes that it takes of an arena."""
-        return int(lib.vp_arena_rounded(lib.vp_keyclaims_size(groups)))
+        return int(lib.vp_arena_rounded(lib.vp_keyclaims_size(groups, tasks)))
 
     @property
     def frontier(self) -> int:
@@ -62,7 +62,7 @@ class KeyClaims:
 
         Args:
             index: of the task, below `tasks`.
-            number: of the first tuple, where the last call for this task ended.
+            number: of the first tuple, where the last call for this task ended, or `begin` said.
             groups: the group of each tuple, as native uint16.
             most: at least 1.
 
@@ -78,6 +78,16 @@ class KeyClaims:
         ffi.release(own)
         del mine[gone[0] :]
         return mine, taken
+
+    def begin(self, index: int, number: int) -> None:
+        """Begin in the place of a task, or of one that has died.
+
+        Args:
+            index: of the task.
+            number: all its tuples before this one are processed, or lost. Tuples behind it that a dead task
+                had come to are this one's if they were that one's.
+        """
+        lib.vp_keyclaims_begin(self._claims, index, number)
 
     def release(self, index: int, number: int) -> None:
         """Give up the groups of a task of which nothing is left to it.

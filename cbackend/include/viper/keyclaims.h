@@ -17,16 +17,20 @@
 
 typedef struct vp_keyclaims vp_keyclaims;
 
-/* Bytes that those of so many groups take. */
-uint64_t vp_keyclaims_size(uint32_t groups);
+/* Bytes that those of so many groups take, for so many readers. */
+uint64_t vp_keyclaims_size(uint32_t groups, uint32_t readers);
 
 /* Makes some out of a zeroed region, aligned to a line: nobody has any group. */
-vp_keyclaims *vp_keyclaims_format(void *region, uint32_t groups);
+vp_keyclaims *vp_keyclaims_format(void *region, uint32_t groups, uint32_t readers);
+
+/* A reader begins, or takes the place of a dead one. All tuples below a number are processed, or lost; it comes to those
+ * behind, of which the dead one may have come to some before. They are its own if they were the dead one's. */
+void vp_keyclaims_begin(vp_keyclaims *claims, uint32_t reader, uint64_t number);
 
 /* Goes through the next tuples of a reader, up to where it has `most` of its own, at least 1. They have numbers from
  * `number` on, and are of these groups, each below the number of groups. Says in `mine` which of them are the reader's, and
  * in `count` through how many it has gone; returns how many are the reader's. Each call begins where the reader's last one
- * ended. Numbers have 48 bits, readers 15. */
+ * ended, or where it has begun. Numbers have 48 bits, readers 15. */
 uint64_t vp_keyclaims_take(vp_keyclaims *claims, uint32_t reader, uint64_t number, const uint16_t *groups, uint64_t most,
                            uint64_t *count, uint16_t *mine);
 

@@ -1,1 +1,1 @@
-s/return owner == me;$/return true;/;
+s/return !owner || owner == me;/return true;/

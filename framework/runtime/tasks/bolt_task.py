@@ -6,6 +6,7 @@ import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from framework.runtime.coordination.cut_record import Proposal, Purpose
@@ -251,8 +252,8 @@ class BoltTask(Task):
             self.parts.commits.begin()
         if self.commits is None:
             self.slot.commit()
-        if self.parts.claimants is not None:  # a predecessor may have died before it did
-            self.parts.claimants.give_up()
+        if self.parts.claimants is not None:
+            self.parts.claimants.begin()
         self.agenda = self.parts.make_agenda()
         restored = self.context.checkpoints.restored
         if restored is not None:
@@ -260,6 +261,8 @@ class BoltTask(Task):
             self.parts.interludes.restore(restored["tick"])
         if self.commits is not None:  # behind a checkpoint, as what a predecessor has committed is later
             self.commits.keep("lineage", self.parts.assigner.lineage)
+            if self.parts.claimants is not None:
+                self.commits.call_behind(partial(self._give_up, self.parts.claimants))
             if self.at_cut is not None:
                 self.commits.keep("cut", self.at_cut.cut)
             if self.parts.group is not None:  # a successor repeats what was not called back then
@@ -441,8 +444,8 @@ class BoltTask(Task):
                 self.parts.group.come_to(watermark)
         if self.emitter.commits is None:
             self.slot.commit(is_last=self.progress is Progress.OVER)
-        if self.parts.claimants is not None:
-            self.parts.claimants.give_up()
+            if self.parts.claimants is not None:
+                self._give_up(self.parts.claimants)
         self._publish()
 
     def _begin_slice(self, limit: int) -> list[Piece]:
@@ -556,6 +559,12 @@ class BoltTask(Task):
         frontier = max(watermark, lineage.frontier)
         last_us = lineage.until_us if frontier < LAST else max(self._last_us, self._received.last_ts())
         return Frontier(watermark, min(frontier.ts, last_us), self.progress is Progress.OVER)
+
+    def _give_up(self, claimants: Claimants) -> None:
+        """Let other tasks have key groups, as all changes of theirs are committed."""
+        if self.slot.state is not None:
+            self.slot.state.let_kept_go()
+        claimants.give_up()
 
     def _publish(self) -> None:
         """Promise the consumers the present progress."""

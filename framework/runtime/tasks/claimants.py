@@ -44,6 +44,10 @@ class Claimants:
         self._delivered = delivered
         self._others = tuple(others)
 
+    def begin(self) -> None:
+        """Take the place of a task that has died, if there was one."""
+        self._claims.begin(self._index, self._delivered())
+
     def give_up(self) -> None:
         """Give up all key groups of which nothing is left, as all delivered tuples are committed."""
         self._claims.release(self._index, self._delivered())

@@ -174,7 +174,8 @@ class StateMemory:
         fixed += sum(TaskPage.size(*found) + KeyedState.size(1, 1) for found in ends.values())
         fixed += SharedMemory.size(plan, settings)
         fixed += sum(
-            KeyClaims.size(groups) + Registers.size(_registers(plan, name)) for name in plan.claimed_by_key
+            KeyClaims.size(groups, len(plan.tasks_of(name))) + Registers.size(_registers(plan, name))
+            for name in plan.claimed_by_key
         )
         arena = _arena(plan, size_bytes, Pool.size(size_bytes) + fixed)
         offsets = StateMap(

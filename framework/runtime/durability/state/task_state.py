@@ -256,9 +256,11 @@ class TaskState:
         """
         self.flush()
         self.writer.commit()
-        if self._claims:  # other tasks may change what handles have kept
-            for handle in self._keepers:
-                handle.own(self.groups)
+
+    def let_kept_go(self) -> None:
+        """Keep no values, as other tasks may change them; all changes are committed."""
+        for handle in self._keepers:
+            handle.own(self.groups)
 
     def flush(self) -> None:
         """Write what the handles have gathered, as for `commit`."""

@@ -127,6 +127,18 @@ def release_open_claims() -> None:
     _patch(ClaimingReader, "hold", lambda self, **_: None)
 
 
+def give_up_what_is_not_committed() -> None:
+    """Claimants give key groups up before their changes are committed."""
+    end_slice = BoltTask._end_slice
+
+    def given_up(self: BoltTask) -> None:
+        end_slice(self)
+        if self.parts.claimants is not None:
+            self.parts.claimants.give_up()
+
+    _patch(BoltTask, "_end_slice", given_up)
+
+
 def commit_in_flight() -> None:
     """Tasks commit while tuples are in flight, which are released with the others."""
     _patch(BoltTask, "commit", Task.commit)
@@ -141,9 +153,11 @@ SCALING_PLANTS = {plant.__name__: plant for plant in (scale_amid_a_slice, scale_
 """The bugs that only show if bolts are scaled."""
 CLAIM_PLANTS = {plant.__name__: plant for plant in (release_open_claims,)}
 """The bugs that only show if tasks claim their input."""
+KEY_CLAIM_PLANTS = {plant.__name__: plant for plant in (give_up_what_is_not_committed,)}
+"""The bugs that only show if they claim key groups."""
 FLIGHT_PLANTS = {plant.__name__: plant for plant in (commit_in_flight,)}
 """The bugs that only show if tuples are in flight in a bolt."""
-_ALL = {**PLANTS, **SCALING_PLANTS, **CLAIM_PLANTS, **FLIGHT_PLANTS}
+_ALL = {**PLANTS, **SCALING_PLANTS, **CLAIM_PLANTS, **KEY_CLAIM_PLANTS, **FLIGHT_PLANTS}
 _planted: list[str] = []
 
 
@@ -307,6 +321,20 @@ class Count(Mortal, Bolt):
         self.seen.value += 1
         self.latest.value = [*(self.latest.value or [])[-3:], nth]
         self.emit([number, sum(self.latest.value), self.times.value, self.seen.value])
+
+
+class CountByKey(Mortal, Bolt):
+    """Emits each pair with how often its number has come, and the sum of the last ones."""
+
+    outputs = ["number", "sum", "times"]
+    times = ValueState("int64", default=0)
+    latest = ValueState()  # any Python value
+
+    def process(self, tup: Any) -> None:
+        number, nth = tup.values
+        self.times.value += 1
+        self.latest.value = [*(self.latest.value or [])[-3:], nth]
+        self.emit([number, sum(self.latest.value), self.times.value])
 
 
 class Written(Mortal, Sink):

@@ -21,10 +21,12 @@ from tests.framework.runtime.pieces import plan_of, run_built
 from tests.framework.runtime.workers.dying import AlwaysDies, die, first_time
 from tests.framework.runtime.workers.killed import (
     CLAIM_PLANTS,
+    KEY_CLAIM_PLANTS,
     PLANT,
     PLANTS,
     Batches,
     Count,
+    CountByKey,
     Fan,
     Forward,
     Mortal,
@@ -80,6 +82,18 @@ def claiming(
     return builder
 
 
+def claiming_keys(source: type[Spout] = Numbers, count: int = COUNT, many: int = 100) -> TopologyBuilder:
+    """A bolt whose tasks claim its key groups, behind one whose tasks claim its tuples."""
+    config = {"viper.stateless": True, "viper.sharing": "claims"}
+    builder = TopologyBuilder()
+    builder.set_spout("source", source, kwargs={"count": count})
+    builder.set_bolt("fan", Fan, 2, kwargs={"many": many}, config=config).shuffle_grouping("source")
+    counting = builder.set_bolt("count", CountByKey, 4, config={"viper.sharing": "claims"})
+    counting.fields_grouping("fan", "number")
+    builder.set_bolt("sink", Written).global_grouping("count")
+    return builder
+
+
 def deep(source: type[Spout] = Numbers, middle: type[Bolt] = Forward) -> TopologyBuilder:
     """So many hops that positions have no room for the last ones."""
     builder = TopologyBuilder()
@@ -129,6 +143,10 @@ def undisturbed(builder: TopologyBuilder, folder: Path) -> str:
 
 
 CLAIMING = {"topology__workers": 4, "viper__placement": CLAIMANTS}
+BY_KEY = {
+    "topology__workers": 3,
+    "viper__placement": {"source": 1, "fan": [1, 2], "count": [1, 2, 3, 1], "sink": 2},
+}
 CASES: dict[str, tuple[Callable[[], TopologyBuilder], dict[str, Any]]] = {
     "a generator spout": (built, {}),
     "a polled spout": (lambda: built(Polled), {}),
@@ -147,6 +165,17 @@ CASES: dict[str, tuple[Callable[[], TopologyBuilder], dict[str, Any]]] = {
     "claims in the tiniest channels": (lambda: claiming(count=150), {**CLAIMING, **TINY, "kill__bits": 12}),
     "claims in short channels": (claiming, {**CLAIMING, **SHORT}),
     "claims of long callbacks": (lambda: claiming(count=7, many=30_000), {**CLAIMING, "kill__bits": 6}),
+    "claims by key": (claiming_keys, BY_KEY),
+    "claims by key, of partitions": (lambda: claiming_keys(MortalPartitions), BY_KEY),
+    "claims by key in the tiniest channels": (
+        lambda: claiming_keys(count=150),
+        {**BY_KEY, **TINY, "kill__bits": 12},
+    ),
+    "claims by key in short channels": (claiming_keys, {**BY_KEY, **SHORT, "viper__key__groups": 8}),
+    "claims by key in one process": (
+        claiming_keys,
+        {"topology__workers": 1, "viper__placement": "round-robin"},
+    ),
     "claimants in one process": (claiming, {"topology__workers": 1, "viper__placement": "round-robin"}),
 }
 
@@ -187,6 +216,22 @@ def test_a_bug_of_claimants_is_found(plant: str, tmp_path: Path, monkeypatch: py
     for seed in range(12):
         try:
             run(claiming(), tmp_path, seed, **CLAIMING, **SHORT)
+        except (ComponentError, WorkerError):
+            return
+        if written(tmp_path) != expected:
+            return
+    pytest.fail("it changes nothing")
+
+
+@pytest.mark.parametrize("plant", [*KEY_CLAIM_PLANTS, "commit_before_the_flush", "skip_nothing"])
+def test_a_bug_of_claimants_of_keys_is_found(
+    plant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = undisturbed(claiming_keys(), tmp_path)
+    monkeypatch.setenv(PLANT, plant)
+    for seed in range(12):
+        try:
+            run(claiming_keys(), tmp_path, seed, **BY_KEY, **SHORT)
         except (ComponentError, WorkerError):
             return
         if written(tmp_path) != expected:
