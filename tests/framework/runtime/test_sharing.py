@@ -81,6 +81,46 @@ def test_each_task_is_counted_by_what_it_has_claimed(workers: Workers) -> None:
     assert flow_of("some", statistics.channels).taken == COUNT
 
 
+class Lists(Spout):
+    """Emits [0], [1] and so on."""
+
+    outputs = ["numbers"]
+
+    def tuples(self) -> Iterator[list[Any]]:
+        for number in range(COUNT):
+            yield [[number]]
+
+
+class Appends(Bolt):
+    """Changes what it receives, and emits it."""
+
+    outputs = ["numbers"]
+
+    def process(self, tup: Any) -> None:
+        tup.values.numbers.append(-1)
+        self.emit([tup.values.numbers])
+
+
+def changed(sharing: str) -> TopologyBuilder:
+    """Two bolts change the same tuples, and a sink gets them as they were."""
+    builder = TopologyBuilder()
+    builder.set_spout("source", Lists)
+    for bolt in ("one", "other"):
+        config = {"viper.sharing": sharing, "viper.stateless": True, "viper.mutates": True}
+        builder.set_bolt(bolt, Appends, 2, config=config).shuffle_grouping("source")
+        builder.set_bolt(f"sink of {bolt}", CollectingSink).global_grouping(bolt)
+    builder.set_bolt("sink", CollectingSink).global_grouping("source")
+    return builder
+
+
+@every_kind
+def test_a_claimant_that_changes_values_changes_nobody_elses(workers: Workers) -> None:
+    report = workers.run(changed("claims"))
+    assert report.result("sink") == [([number],) for number in range(COUNT)]
+    for bolt in ("one", "other"):
+        assert report.result(f"sink of {bolt}") == [([number, -1],) for number in range(COUNT)]
+
+
 @pytest.mark.parametrize(("recorded", "repeated"), [("claims", "dealt"), ("dealt", "claims")])
 def test_a_recording_does_not_depend_on_who_claimed_what(
     recorded: str, repeated: str, tmp_path: Path

@@ -218,6 +218,29 @@ class DyingRepeating(Repeating):
 # -- tracked tuples
 
 
+def test_what_a_killed_claimant_has_had_fails_back_and_nothing_is_lost(marks: Path) -> None:
+    """The source ends when each tuple has been acked, by whoever has claimed it."""
+    builder = TopologyBuilder()
+    builder.set_spout("source", Repeating, kwargs={"count": COUNT})
+    config = {"viper.stateless": True, "viper.sharing": "claims"}
+    builder.set_bolt("middle", DiesAt, 3, config=config).shuffle_grouping("source")
+    builder.set_bolt("sink", CollectingSink).global_grouping("middle")
+    report = run(
+        builder,
+        marks,
+        die__at=[MIDDLE, 2 * MIDDLE],
+        topology__acker__executors=None,
+        topology__workers=4,
+        viper__placement={"source": 1, "middle": [2, 3, 4], "sink": 1},
+    )
+    assert len(report.incidents) == 2
+    assert (report.lost, report.drained) == (0, True)
+    assert set(values(report)) == set(range(COUNT))
+    spout = report.components["source"]
+    assert (spout.acked, spout.tracked) == (COUNT, COUNT + spout.failed)
+    assert spout.failed > 0
+
+
 def test_what_is_tracked_is_emitted_again_and_nothing_is_lost(marks: Path) -> None:
     tracked = {"topology__acker__executors": None}
     report = run(chain(source=Repeating), marks, die__at=[MIDDLE], **tracked)
