@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from struct import Struct
 from typing import TYPE_CHECKING, Any, Final
@@ -356,15 +356,53 @@ class ClaimingReader(Reader):
     claim is longer than the slice that is asked for, and slices are as long as their tuples are cheap.
 
     A reader that holds what it has delivered has one claim at a time: nothing else comes until `release`.
+
+    A reader may rest: then it claims nothing more, and is only as far as the others have claimed. Its bell is
+    rung behind each of their claims.
     """
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self._shares = 2 * int(lib.vp_gate_readers(arguments[1]))
+        self._gate = arguments[1]
+        self._shares = 2 * int(lib.vp_gate_readers(self._gate))
         self._decoded: list[dict[int, int]] = [{} for _ in self._rings]
         """Of each source by slot which jumbo tuple was decoded last, by the number of tuples before it."""
         self._is_open = False
         """True if it has delivered something since the last release."""
+        self._claimants: Callable[[], int] | None = None
+        self._on_rest: Callable[[], None] = lambda: None
+        self._rests = False
+
+    def rest_by(self, claimants: Callable[[], int], on_rest: Callable[[], None]) -> None:
+        """Have the reader rest from time to time.
+
+        Args:
+            claimants: returns how many of the gate's readers claim now; 0 while this one is none of them.
+            on_rest: called when the reader comes to rest: others may have to claim now what it does not, and
+                those of its own thread are not told of it by a bell.
+        """
+        self._claimants, self._on_rest = claimants, on_rest
+
+    def _look_for_rest(self, asked: Callable[[], int]) -> None:
+        claimants = asked()
+        if claimants:
+            self._shares = 2 * claimants
+        if self._rests == (not claimants):
+            return
+        self._rests = not claimants
+        lib.vp_gate_rest_reader(self._gate, self.index, self._rests)
+        if self._rests:
+            self._on_rest()
+
+    def ready(self) -> bool:
+        """As in the base class; while it rests, nothing is ready but the end of its last claim."""
+        if self._claimants is not None:
+            self._look_for_rest(self._claimants)
+        return super().ready() and (not self._rests or bool(lib.vp_merge_has_claim(self._merge)))
+
+    def waiting_tuples(self) -> int:
+        """As in the base class; while it rests, what waits is for others."""
+        return 0 if self._rests else super().waiting_tuples()
 
     def release(self) -> None:
         """As in the base class."""
@@ -399,7 +437,11 @@ class ClaimingReader(Reader):
 
     def outlook(self) -> tuple[bool, Position, int]:
         """As in the base class; what others have claimed is released, unless a claim is held."""
+        if self._claimants is not None:
+            self._look_for_rest(self._claimants)
         found = super().outlook()
+        if self._rests and found[0]:
+            found = (bool(lib.vp_merge_has_claim(self._merge)), *found[1:])
         if not (self._holds and self._is_open):
             self.release()
         return found

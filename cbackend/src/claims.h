@@ -13,6 +13,9 @@
  * Redo.   Where a claimant's task has a page (page.c), that says how far it has committed, and `seen` is set by it when
  *         the claimant has died: what it had seen and not committed is open, too. So such a claimant commits what it
  *         has claimed before it claims again, and releases nothing of it earlier.
+ * Rest.   Who rests claims nothing, but has to know how far the others have come: its promise to consumers goes by that,
+ *         and the room that it gives back. So it notes that it rests before it looks, and a claimant looks for that
+ *         behind its claim, and rings its bell. Either it sees the claim, or the claimant sees that it rests.
  * Order.  All of it is seq_cst: a claim is made for a stretch of tuples, and one in 64 tuples would not be worth a
  *         weaker order.
  * Progress. Lock-free: an exchange fails only where another has claimed.
@@ -23,6 +26,7 @@
 
 #include "crash.h"
 #include "layout.h"
+#include "waking.h"
 
 enum { VP_CLAIM_READER_BITS = 16 };
 
@@ -41,6 +45,23 @@ static inline void vp_claim_note(vp_gate *gate, uint64_t claim)
         ;
 }
 
+/* Tells readers that rest of a claim, but those that share the bell of the claimant, whose thread knows it. */
+static inline void vp_claim_tell(const vp_gate *gate, uint32_t reader)
+{
+    if (!atomic_load(&gate->rests))
+        return;
+    /* Relaxed, here and below: a bell is set before its task runs. */
+    uint64_t own = atomic_load_explicit(&gate->readers[reader].bell, memory_order_relaxed);
+    vp_due due = {.count = 0};
+    for (uint32_t other = 0; other < gate->reader_count; other++) {
+        const vp_reader_words *words = &gate->readers[other];
+        uint64_t bell = atomic_load_explicit(&words->bell, memory_order_relaxed);
+        if (bell && bell != own && atomic_load(&words->rests))
+            vp_due_bell(&due, vp_gate_bell(gate, bell));
+    }
+    vp_due_ring(&due);
+}
+
 /* Claims what lies before a number and nobody has claimed; returns where that begins, which is no less than the number
  * if all has been claimed. */
 static inline uint64_t vp_claim_until(vp_gate *gate, uint32_t reader, uint64_t end)
@@ -55,6 +76,7 @@ static inline uint64_t vp_claim_until(vp_gate *gate, uint32_t reader, uint64_t e
             VP_CRASH_POINT("claim: exchanged");
             vp_claim_note(gate, mine);
             VP_CRASH_POINT("claim: noted");
+            vp_claim_tell(gate, reader);
             return begin;
         }
     }

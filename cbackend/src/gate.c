@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "blocked.h"
+#include "claims.h"
 #include "layout.h"
 #include "note.h"
 #include "order.h"
@@ -142,6 +143,15 @@ void vp_gate_expel_reader(vp_gate *gate, uint32_t reader)
     /* A source may have slept for the room that this makes. */
     for (uint32_t source = 0; source < gate->source_count; source++)
         vp_wake_source(vp_gate_ring_at(gate, source));
+}
+
+void vp_gate_rest_reader(vp_gate *gate, uint32_t reader, bool rests)
+{
+    if (rests)
+        atomic_store(&gate->rests, 1);
+    atomic_store(&gate->readers[reader].rests, rests);
+    if (rests)
+        vp_claim_tell(gate, reader); /* one of them may have to claim what this one no longer does */
 }
 
 /* Relaxed, here and below, where nothing else is said: each count is right by itself. */

@@ -92,6 +92,7 @@ struct vp_ring {
 typedef struct {
     alignas(VP_LINE) _Atomic uint64_t bell; /* offset in the arena, 0: none */
     _Atomic uint32_t expelled;
+    _Atomic uint32_t rests; /* whether it claims nothing for now, and is to be told of each claim */
     alignas(VP_LINE) _Atomic int64_t holding; /* written by the reader */
     _Atomic uint64_t working; /* likewise: untracked tuples that it was delivered and has not finished */
     alignas(VP_LINE) _Atomic uint64_t claim; /* where its last claim begins, or one that it did not get; see claims.h */
@@ -106,6 +107,7 @@ struct vp_gate {
     uint64_t rings_at, ring_size; /* bytes from the gate's start to the first ring, and from ring to ring */
     uint32_t source_count, reader_count;
     uint32_t claims;                         /* whether each tuple goes to one reader only */
+    _Atomic uint32_t rests;                  /* whether any reader has ever rested */
     alignas(VP_LINE) _Atomic uint64_t claimed; /* where the last claim ends, and whose it is: see claims.h */
     vp_reader_words readers[];
 };

@@ -148,8 +148,10 @@ vp_merge *vp_merge_new(vp_gate *gate, uint32_t reader)
     if (gate->claims)
         begin_claiming(merge, gate, reader);
     merge->order.winner = play(merge, 1);
-    if (merge->shared)
+    if (merge->shared) {
         settle(merge); /* or the page of its task would go back to what it has not released */
+        vp_claim_tell(gate, reader); /* the reader before this one may have died before it did */
+    }
     return merge;
 }
 
@@ -503,6 +505,11 @@ uint32_t vp_merge_put_back(vp_merge *merge, uint32_t source, uint64_t count)
     point(merge, source);
     merge->order.winner = play(merge, 1); /* all matches anew, as one bound is smaller than it was */
     return merge->cursors[source].slot;
+}
+
+bool vp_merge_has_claim(const vp_merge *merge)
+{
+    return merge->shared && merge->number < merge->end;
 }
 
 bool vp_merge_ready(vp_merge *merge)

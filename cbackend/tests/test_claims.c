@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "viper/arena.h"
 
 enum { SOURCES = 3, READERS = 3, EACH = 8, ALL = SOURCES * EACH, JUMBO = 2 };
 
@@ -235,8 +236,68 @@ static void test_what_was_put_back_is_its_successors(void)
     tear_down();
 }
 
+static vp_bell *bells[2];
+static uint32_t ticket;
+
+/* The one that rests looks, and is about to sleep, just before another claims. */
+static void look_before_the_claim(const char *name)
+{
+    if (strcmp(name, "claim: not exchanged") == 0) {
+        at_point = NULL;
+        CHECK_EQUAL(vp_merge_frontier(merges[2]).ts, 0);
+        ticket = vp_bell_ticket(bells[1]);
+    }
+}
+
+/* Readers 0 and 1 share a bell, and reader 2 has one of its own. */
+static void test_who_rests_is_told_of_each_claim(void)
+{
+    vp_gate_shape shape = {1, READERS, 8, 64, 0, true};
+    vp_arena *arena = vp_arena_new(vp_gate_size(shape) + (1 << 12));
+    CHECK(arena);
+    gate = vp_gate_format(arena, vp_arena_allocate(arena, vp_gate_size(shape)), shape);
+    for (uint32_t i = 0; i < 2; i++) {
+        uint64_t offset = vp_arena_allocate(arena, vp_bell_size());
+        bells[i] = (vp_bell *)((char *)arena + offset);
+        vp_gate_set_reader_bell(gate, 2 * i, offset);
+        if (!i)
+            vp_gate_set_reader_bell(gate, 1, offset);
+    }
+    for (uint32_t i = 0; i < READERS; i++) {
+        merges[i] = vp_merge_new(gate, i);
+        last_seen[i] = -1;
+    }
+    vp_position data[ALL];
+    for (uint32_t i = 0; i < ALL; i++)
+        data[i] = (vp_position){.ts = i};
+    vp_positions positions = {.data = data, .length = ALL, .capacity = ALL};
+    CHECK(vp_ring_claim(vp_gate_ring(gate, 0), &positions, 0, ALL, 0) >= 0);
+    CHECK(vp_ring_publish(vp_gate_ring(gate, 0)));
+    vp_gate_rest_reader(gate, 1, true);
+    vp_gate_rest_reader(gate, 2, true);
+    uint32_t shared = vp_bell_ticket(bells[0]);
+    at_point = look_before_the_claim;
+    CHECK_EQUAL(take(0, 3), 3);
+    CHECK(vp_bell_ticket(bells[1]) != ticket);
+    CHECK_EQUAL(vp_bell_ticket(bells[0]), shared); /* reader 1 is run by the thread that has claimed */
+    CHECK_EQUAL(vp_merge_frontier(merges[2]).ts, 3);
+    vp_gate_rest_reader(gate, 2, false);
+    ticket = vp_bell_ticket(bells[1]);
+    CHECK_EQUAL(take(0, 3), 3);
+    CHECK_EQUAL(vp_bell_ticket(bells[1]), ticket);
+    vp_gate_rest_reader(gate, 2, true); /* reader 1 may have to claim now */
+    CHECK(vp_bell_ticket(bells[0]) != shared);
+    vp_merge_free(merges[0]);
+    merges[0] = vp_merge_new(gate, 0); /* behind a death: the last claim may have been told to nobody */
+    CHECK(vp_bell_ticket(bells[1]) != ticket);
+    for (uint32_t i = 0; i < READERS; i++)
+        vp_merge_free(merges[i]);
+    vp_arena_free(arena, arena->capacity);
+}
+
 int main(void)
 {
+    test_who_rests_is_told_of_each_claim();
     test_a_claim_that_nobody_has_seen_is_its_successors();
     test_what_another_has_claimed_is_left_out();
     test_what_was_left_out_is_not_its_successors();

@@ -18,7 +18,6 @@ from framework.model.topology import ComponentSpec, GroupingKind, Problem, Role,
 from framework.model.topology.graph import SYSTEM_PREFIX
 from framework.planning.connections import cycles, make_subscriptions
 from framework.planning.plan import Subscription
-from framework.planning.scaling import MOST
 from framework.planning.traits import Batching, Traits
 
 SHARING: Final = "viper.sharing"
@@ -127,8 +126,6 @@ def _unfit(component: ComponentSpec, conf: Mapping[str, Any], traits: Traits) ->
         yield "it gathers batches, which are its task's"
     if conf["topology.tick.tuple.freq.secs"]:
         yield "it gets ticks, and each of its tasks would answer them (topology.tick.tuple.freq.secs)"
-    if conf[MOST] is not None:
-        yield f"it may be scaled ({MOST}), which claims make needless: give it as many tasks as there may be"
 
 
 def _unfit_states(traits: Traits) -> Iterator[str]:

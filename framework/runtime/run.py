@@ -218,7 +218,7 @@ class Run:
         self._memory = StateMemory.create(plan, settings, tracked=checkpoints)
         if self._memory is not None:
             self._memory.own_by(self._network.ownership.now)
-        self._scaling.begin(self._network.scales)
+        self._scaling.begin(self._network.scales, self._network.wake_all)
         self._leader = cut_leader(plan, self._network, self._stop)
 
     def _resume(self) -> LastRun | None:

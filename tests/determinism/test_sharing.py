@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 
 from framework import Grouping
 from framework.testing.preparing import loaded, planned
@@ -44,8 +45,8 @@ def test_claims_show_in_no_output(kind: str, examples: int) -> None:
     @settings(
         max_examples=examples, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
     )
-    @given(shape=shapes(), plan=plans(kind))
-    def check(shape: Shape, plan: Variant) -> None:
+    @given(shape=shapes(), plan=plans(kind), scaled=st.none() | st.integers(0, 1000))
+    def check(shape: Shape, plan: Variant, scaled: int | None) -> None:
         nonlocal gates
         assume(not any(node.cls is Asks for node in shape.nodes))
         shape = claiming(shape)
@@ -53,9 +54,9 @@ def test_claims_show_in_no_output(kind: str, examples: int) -> None:
         made, _ = planned(loaded(shape.build(serial=False)), options)
         gates += sum(channel.claims for channel in made.channels)
         expected = Oracle(loaded(shape.build(serial=True))).output()["sink"]
-        found = unwatched(shape.build(serial=False), options)["sink"]
+        found = unwatched(shape.build(serial=False), options, scaled)["sink"]
         assert found == expected, (
-            f"{first_difference(expected, found)}\n  with {plan}, {options}\n  of {shape}"
+            f"{first_difference(expected, found)}\n  with {plan}, {options}, scaled by {scaled}\n  of {shape}"
         )
 
     check()

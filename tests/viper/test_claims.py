@@ -101,6 +101,30 @@ def test_a_claim_is_half_of_the_readers_share_of_what_waits() -> None:
     assert len(take(one, 7)) == 7
 
 
+def test_who_rests_claims_nothing_and_is_as_far_as_the_others() -> None:
+    gate = make_gate(1, 2)
+    one, other = gate.reader(0), gate.reader(1)
+    claimants, rested = [2], []
+    one.rest_by(lambda: claimants[0], lambda: rested.append(one.watermark()))  # type: ignore[attr-defined]
+    one.defer()
+    add(gate, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9)
+    positions = Positions()
+    (run,) = one.get_ready(9, positions)
+    assert len(positions) == 2  # half of the half of nine
+    one.put_back([(run, 1)], positions, 1)
+    one.accept()
+    claimants[0] = 0
+    assert one.outlook()[:2] == (True, Position(2, 0, 0))  # the end of its claim
+    assert take(one, 9) == [(0, 2)]
+    assert one.outlook()[:2] == (False, Position(3, 0, 0)) and take(one, 9) == []
+    assert rested == [Position(2, 0, 0)]  # once
+    assert one.waiting_tuples() == 0 and other.waiting_tuples() == 9
+    assert take(other, 1) == [(0, 3)] and one.watermark() == Position(4, 0, 0)
+    claimants[0] = 1
+    assert one.outlook()[:2] == (True, Position(4, 0, 0))
+    assert take(one, 9) == [(0, 4), (0, 5), (0, 6)]  # half of what waits
+
+
 @pytest.mark.parametrize("seed", at_every_change(range(300), 40))
 def test_any_takers_get_the_merge_divided(seed: int) -> None:
     """Sources add as they like, readers take as they like: all of them together see what one alone would."""

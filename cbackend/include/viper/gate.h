@@ -58,6 +58,10 @@ vp_ring *vp_gate_ring(vp_gate *gate, uint32_t source);
 void vp_gate_set_source_bell(vp_gate *gate, uint32_t source, uint64_t bell);
 void vp_gate_set_reader_bell(vp_gate *gate, uint32_t reader, uint64_t bell);
 
+/* Whether a reader that claims tuples claims none for now. Its bell is rung behind each claim of another then. To be
+ * called before it looks; where it rests from now on, the others that do are told. */
+void vp_gate_rest_reader(vp_gate *gate, uint32_t reader, bool rests);
+
 /* After a reader died: it no longer bounds the rings. It must never read again. */
 void vp_gate_expel_reader(vp_gate *gate, uint32_t reader);
 

@@ -60,6 +60,9 @@ void vp_merge_release(vp_merge *merge);
  * Returns the slot of the jumbo tuple that the first of them is in. */
 uint32_t vp_merge_put_back(vp_merge *merge, uint32_t source, uint64_t count);
 
+/* Whether there is more of the reader's last claim to take. */
+bool vp_merge_has_claim(const vp_merge *merge);
+
 /* Whether a tuple is ready. */
 bool vp_merge_ready(vp_merge *merge);
 

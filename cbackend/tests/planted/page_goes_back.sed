@@ -1,1 +1,1 @@
-s/^        settle(merge); \/\* or the page.*$/        (void)merge;/
+s/^        settle(merge);/        (void)merge;/

@@ -49,17 +49,19 @@ class Scaling:
         """The author of the change that is being carried out, by component."""
         self._others = {c.id for c in plan.topology.components} - self._most.keys()
         self._record: ScaleRecord | None = None
+        self._wake: Callable[[], None] = lambda: None
         self._reconfiguring: Reconfiguring | None = None
         self._changing = threading.Lock()
 
-    def begin(self, record: ScaleRecord | None) -> None:
+    def begin(self, record: ScaleRecord | None, wake: Callable[[], None] = lambda: None) -> None:
         """Have an attempt of the run begin with the tasks of now.
 
         Args:
             record: where its producers look; None where nothing can be scaled.
+            wake: wakes all executors, as tasks that claim their input look there, too.
         """
         with self._changing:
-            self._record, self._reconfiguring = record, None
+            self._record, self._reconfiguring, self._wake = record, None, wake
             self._tell(self._tasks)
 
     def hand_over_by(self, reconfiguring: Reconfiguring | None) -> None:
@@ -136,6 +138,7 @@ class Scaling:
         for name, some in tasks.items():
             if name not in at_cut:
                 self._record.want(name, some)
+        self._wake()
         if self._reconfiguring is not None and (asked := {n: c for n, c in tasks.items() if n in at_cut}):
             self._reconfiguring.want(asked)
 

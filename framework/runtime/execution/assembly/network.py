@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from framework.model.config import Settings
 from framework.model.errors import ConfigError
@@ -109,6 +110,13 @@ class Network:
             for source in sources
             for reader in readers
         }
+        self._claiming = {
+            reader: channel.readers
+            for channel in plan.channels
+            if channel.claims and plan.tasks[channel.readers[0] - 1].component in plan.scalable
+            for reader in channel.readers
+        }
+        """By task that claims its input and may rest, the tasks that it shares this with."""
         self._encoding = {
             gate
             for gate, way in zip(self._gates, self._ways, strict=True)
@@ -217,8 +225,14 @@ class Network:
         ]
 
     def has_others(self, task: int) -> bool:
-        """True if a task sends tuples to a task of another executor, or receives some from one."""
-        return any(task in way and self.crosses(*way) for way in self._between)
+        """True if a task sends tuples to a task of another executor, receives some from one, or claims tuples
+        that one may claim, too."""
+        ways = chain(self._between, ((task, other) for other in self._claiming.get(task, ())))
+        return any(task in way and self.crosses(*way) for way in ways)
+
+    def may_rest(self, task: int) -> bool:
+        """True if a task claims its input, and may come to rest as others do that alone."""
+        return task in self._claiming
 
     def crosses(self, producer: int, reader: int) -> bool:
         """True if two tasks are run by different executors."""
@@ -245,6 +259,11 @@ class Network:
     def bells_of(self, tasks: Sequence[int]) -> list[Bell]:
         """The bells of all that run these tasks."""
         return [self.bells[executor] for executor in sorted({self._executors[task] for task in tasks})]
+
+    def wake_all(self) -> None:
+        """Have every executor look for what its tasks may do; any thread may call it."""
+        for bell in self.bells:
+            bell.ring()
 
     def bells_of_spouts(self, but: int) -> list[Bell]:
         """The bells of all that can send heartbeats for spouts, except for one executor's.
@@ -328,6 +347,7 @@ class Network:
         for (source, reader), (gate, source_index, reader_index) in self._between.items():
             if self.crosses(source, reader):
                 gate.set_source_bell(source_index, self.bells[self._executors[source]])
+            if self.crosses(source, reader) or (self.may_rest(reader) and self.has_others(reader)):
                 gate.set_reader_bell(reader_index, self.bells[self._executors[reader]])
         if self.forest is not None and len(self.bells) > 1:
             for task in self._plan.tasks:

@@ -19,6 +19,7 @@ from framework.operators.log import Origin, speaking_as
 from framework.operators.sinks import Sink, TransactionalSink
 from framework.planning import Plan, TaskSpec, TimeMode, is_exact
 from framework.planning.coroutines import IN_FLIGHT, begins_ahead
+from framework.planning.routing import TaskSet
 from framework.planning.sharing import CLAIMS, SHARING
 from framework.planning.time_mode import holds_back
 from framework.recording import Recorder
@@ -97,7 +98,7 @@ from framework.runtime.tasks.spout_task import Asking, Emitted, SpoutTask
 from framework.runtime.tasks.task import Task
 from framework.runtime.tasks.transaction_batches import TransactionBatches
 from framework.runtime.tasks.transaction_processor import CallbackProcessor, Gathering, TransactionProcessor
-from viper.reader import Reader
+from viper.reader import ClaimingReader, Reader
 from viper.rows import Inbox
 from viper.transactions.recorder import Recorder as TransactionRecorder
 
@@ -174,13 +175,16 @@ class TaskFactory:
         for task in made.values():
             neighbours = self._neighbours(task)
             task.connect([made[task_id] for task_id in neighbours if task_id in made])
+            if self._network.may_rest(task.context.spec.id):
+                self._let_rest(task)
         spouts = [task for task in made.values() if isinstance(task, SourceTask)]
         return spouts, [task for task in made.values() if isinstance(task, BoltTask)]
 
     def _neighbours(self, task: Task) -> list[int]:
         """Return the ids of tasks that may become runnable when this one has run.
 
-        They are the tasks that read from it, and the tasks in a cycle that wait for room to send to it.
+        They are the tasks that read from it, and the tasks in a cycle that wait for room to send to it. If it
+        claims its input, they are also those that may rest meanwhile, and then are as far as it has claimed.
         """
         output = task.emitter.output
         readers = [reader for destination in output.destinations for reader in destination.tasks]
@@ -191,7 +195,22 @@ class TaskFactory:
             if subscription.cyclic and subscription.target == task.context.spec.component
             for producer in self._plan.tasks_of(subscription.source)
         ]
-        return list(dict.fromkeys(reading + sending))
+        id = task.context.spec.id
+        sharing = self._plan.channel_of(id).readers if self._network.may_rest(id) else ()
+        return list(dict.fromkeys([*reading, *sending, *(other for other in sharing if other != id)]))
+
+    def _let_rest(self, task: Task) -> None:
+        """Have a task that claims its input rest while it is none of those that its component shall have."""
+        spec, scales = task.context.spec, self._network.scales
+        reader = self._network.reader(spec.id)
+        assert isinstance(reader, ClaimingReader) and scales is not None
+        code, index = scales.reader(spec.component), spec.index
+
+        def claimants() -> int:
+            tasks = TaskSet.from_code(code())
+            return 0 if tasks.rank(index) is None else len(tasks)
+
+        reader.rest_by(claimants, task.emitter.signal_neighbours)
 
     # -- one task
 

@@ -1,0 +1,1 @@
+/^            vp_claim_tell(gate, reader);$/d
