@@ -18,7 +18,7 @@ from tests.determinism.special_components import Asks
 from tests.determinism.variants import Variant, kinds
 from tests.portions import at_every_change
 
-EXAMPLES = {"inline": (20, 100), "thread": (20, 100), "process": (4, 20)}
+EXAMPLES = {"inline": (20, 100), "thread": (20, 100), "process": (6, 20)}
 """The number of topologies that are drawn for each kind of worker: at every change, and in CI."""
 BY_TASK = (History, Gather, Settle, *STATEFUL)
 """Bolts whose tuples go by key, or to all tasks."""

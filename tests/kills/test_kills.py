@@ -21,7 +21,7 @@ ROWS = {"saturated": 100, "bursts": 40}
 GROUP_ROWS = 1000
 """So many that a checkpoint is made, after which groups are killed."""
 SHAPES_KILLED = ["words", "drawn", *(name for name in SHAPES if name not in ("drawn", "words"))]
-SHAPES_SCALED = ["words", "windows by key", "steps", "python values", "typed values", "batches"]
+SHAPES_SCALED = ["words", "windows by key", "steps", "python values", "typed values", "batches", "claims"]
 
 
 @pytest.mark.parametrize("name", at_every_change(SHAPES_KILLED, 1))

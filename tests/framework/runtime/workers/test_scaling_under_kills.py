@@ -86,6 +86,25 @@ def test_nothing_changes(middle: type[Bolt], seed: int, tmp_path: Path) -> None:
     assert written(tmp_path) == expected
 
 
+@pytest.mark.parametrize("middle, seed", at_every_change(product((Forward, Batches, Typed), range(8)), 1))
+def test_nothing_changes_where_tasks_claim_their_input(
+    middle: type[Bolt], seed: int, tmp_path: Path
+) -> None:
+    """Successors do claims again, also those that rest by then."""
+    builder = TopologyBuilder()
+    config = {**SCALED, "viper.sharing": "claims"}
+    builder.set_spout("source", Asking, kwargs={"count": COUNT})
+    builder.set_bolt("pieces", Fan, 2, kwargs={"many": 60}, config=config).shuffle_grouping("source")
+    builder.set_bolt("tripled", middle, 2, config=config).shuffle_grouping("pieces")
+    builder.set_bolt("count", Count).fields_grouping("tripled", "number")
+    builder.set_bolt("sink", Written).global_grouping("count")
+    expected = undisturbed(builder, tmp_path)
+    report = run(builder, tmp_path, seed, *drawn(seed, 20, COUNT))
+    assert len(report.incidents) > 1
+    assert all(incident.lost == 0 and not incident.state_lost for incident in report.incidents)
+    assert written(tmp_path) == expected
+
+
 FIRST = 3
 """A seed that finds both planted bugs most often."""
 
