@@ -18,6 +18,7 @@ from framework.model.topology import ComponentSpec, GroupingKind, Problem, Role,
 from framework.model.topology.graph import SYSTEM_PREFIX
 from framework.planning.connections import cycles, make_subscriptions
 from framework.planning.plan import Subscription
+from framework.planning.scaling import MOST
 from framework.planning.traits import Batching, Traits
 
 SHARING: Final = "viper.sharing"
@@ -103,6 +104,8 @@ def obstacles(
         reasons.append("it is part of a cycle, which runs on one thread")
     if settings["viper.merge.layer"] != "communication":
         reasons.append("viper.merge.layer is operator, whose merge bolts have one task each behind them")
+    if conf[MOST] is not None and found.states:
+        reasons.append(f"it may be scaled ({MOST}), and who claims key groups cannot rest: remove that key")
     return reasons
 
 

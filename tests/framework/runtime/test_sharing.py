@@ -184,6 +184,7 @@ class Ticks(Some):
         self.emit([0, 0])
 
 
+BY_KEY = {"viper.sharing": "claims"}
 REFUSED = [
     ("claim key groups: expected fields", Counts, {"viper.sharing": "claims"}, Grouping.SHUFFLE),
     (r"state of its tasks \(count\)", CountsByTask, {"viper.sharing": "claims"}, Grouping.fields("number")),
@@ -192,7 +193,7 @@ REFUSED = [
     ("has FIELDS grouping", Some, CLAIMS, Grouping.fields("number")),
     ("has ALL grouping", Some, CLAIMS, Grouping.ALL),
     ("it gets ticks", Ticks, {**CLAIMS, "topology.tick.tuple.freq.secs": 1}, Grouping.SHUFFLE),
-    ("it may be scaled", Some, {**CLAIMS, "viper.parallelism.max": 4}, Grouping.SHUFFLE),
+    ("it may be scaled", Counts, {**BY_KEY, "viper.parallelism.max": 4}, Grouping.fields("number")),
 ]
 
 
