@@ -378,8 +378,8 @@ class ClaimingReader(Reader):
 
         Args:
             claimants: returns how many of the gate's readers claim now; 0 while this one is none of them.
-            on_rest: called when the reader comes to rest: others may have to claim now what it does not, and
-                those of its own thread are not told of it by a bell.
+            on_rest: called when the reader comes to rest. Others may have to claim now what it does not. No
+                bell wakes those of its own thread.
         """
         self._claimants, self._on_rest = claimants, on_rest
 

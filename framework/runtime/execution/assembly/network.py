@@ -225,8 +225,8 @@ class Network:
         ]
 
     def has_others(self, task: int) -> bool:
-        """True if a task sends tuples to a task of another executor, receives some from one, or claims tuples
-        that one may claim, too."""
+        """True if a task sends tuples to a task of another executor, or gets some from one, or shares claims
+        with one."""
         ways = chain(self._between, ((task, other) for other in self._claiming.get(task, ())))
         return any(task in way and self.crosses(*way) for way in ways)
 
