@@ -63,7 +63,11 @@ class Controller:
     """Decides how many tasks one bolt has; each bolt has a controller of its own.
 
         class Nightly(Controller):
-            def wished(self, now):
+            def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        check_methods_await_nothing(cls)
+
+    def wished(self, now):
                 return 8 if now.backlog > 10_000 else now.tasks
 
     An error that it raises is logged. It is not asked again then, and the run continues.

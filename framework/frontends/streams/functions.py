@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import os
 import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from types import CodeType
 from typing import Any
 
+from framework.common.coroutines import place_of_coroutine
 from framework.model.errors import LoadError
 from framework.model.importing import import_object
 
@@ -28,12 +27,10 @@ def found(function: Function) -> Callable[..., Any]:
     named = import_object(function) if isinstance(function, str) else function
     if not callable(named):
         raise LoadError(f"{function!r} is a {type(named).__name__}, expected a function")
-    if inspect.iscoroutinefunction(named) or inspect.isasyncgenfunction(named):
-        code: CodeType = inspect.unwrap(named).__code__
-        place = f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}"
+    if place := place_of_coroutine(named):
         raise LoadError(
-            f"{code.co_name} ({place}) is a coroutine function, and nobody awaits what a step calls: write "
-            "def, or a Bolt with async def process"
+            f"{place} is a coroutine function, and nobody awaits what a step calls: write def, or a Bolt "
+            "with async def process"
         )
     return named
 

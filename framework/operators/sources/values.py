@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
+from framework.common.coroutines import check_awaits_nothing
 from framework.common.units import PER_SECOND, date_of, micros_of_plain, nanos_of
 from framework.model.errors import SourceError
 from framework.model.topology import did_you_mean, unknown
@@ -108,6 +109,7 @@ def _column(field: str, kind: Type | None, of_text: bool) -> Column | None:
     if kind is None:
         return None
     if callable(kind):
+        check_awaits_nothing(f"types: {field!r}", kind)
         return Column(field, f"a value that {getattr(kind, '__name__', repr(kind))} takes", kind)
     try:
         found = parsed(kind, f"types: {field!r}")

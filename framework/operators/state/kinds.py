@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from framework.common.coroutines import check_awaits_nothing
 from framework.operators.state.access import StateAccess
 from framework.operators.state.declaration import Durable, Per, State
 from framework.operators.state.types import PICKLED, ZEROS, checked_default, code_of
@@ -252,4 +253,5 @@ def _checked(name: str, function: _Function) -> _Function:
     """An argument that is to be called."""
     if not callable(function):
         raise TypeError(f"{name}={function!r}: expected a function")
+    check_awaits_nothing(f"{name}=", function)
     return function

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from framework.common.coroutines import place_of_coroutine
 from framework.model.errors import LoadError
 from framework.model.importing import import_class, importable
 from framework.model.topology import (
@@ -150,6 +151,10 @@ def _wrong_with_class(topology: Topology, definition: ObjectDef | None) -> str |
     except LoadError as error:
         return str(error)
     missing = [name for name in ("prepare", "choose_tasks") if not hasattr(cls, name)]
+    awaited = [place_of_coroutine(getattr(cls, name, None)) for name in ("prepare", "choose_tasks")]
+    if any(awaited):
+        found = " and ".join(filter(None, awaited))
+        return f"{definition.class_name} has coroutine functions, {found}, and nobody awaits them: write def"
     if not missing:
         return None
     return f"{definition.class_name} is no custom grouping: it has no {' and no '.join(missing)}"

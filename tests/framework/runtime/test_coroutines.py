@@ -11,11 +11,22 @@ from typing import Any
 
 import pytest
 
-from framework import BatchBolt, BatchingBolt, Bolt, Spout, TopologyBuilder, ValueState
+from framework import (
+    BatchBolt,
+    BatchingBolt,
+    Bolt,
+    Grouping,
+    ReducingState,
+    Spout,
+    TopologyBuilder,
+    ValueState,
+)
 from framework.frontends.streams import Map
 from framework.model.errors import ComponentError, LoadError, TopologyError
 from framework.model.tracebacks import place_of
 from framework.operators.sinks import CollectingSink
+from framework.operators.windows.aggregates import Sum
+from framework.operators.windows.joins.conditions import as_condition
 from framework.planning.validation import validate
 from framework.runtime.tasks.hosts import async_host
 from framework.runtime.tasks.in_flight import InFlight
@@ -235,13 +246,17 @@ class Cancelled(Bolt):
     config = AHEAD
     ended: list[int] = []
 
+    async def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+        self.last_has_begun = asyncio.Event()
+
     async def process(self, tup: Any) -> None:
         number = tup.values.number
         if number == 0:
-            await asyncio.sleep(0)
-            await asyncio.sleep(0)
+            await self.last_has_begun.wait()
             raise ValueError("no zero")
         try:
+            if number == 4:
+                self.last_has_begun.set()
             await asyncio.Event().wait()
         finally:
             self.ended.append(number)
@@ -591,6 +606,44 @@ def test_functions_of_streams_await_nothing() -> None:
 
     with pytest.raises(LoadError, match=r"ask \(test_coroutines.py:\d+\) is a coroutine function"):
         Map(ask)
+
+
+async def never_awaited(*values: Any) -> Any:
+    """Stand for a function that a user gives."""
+
+
+class Chooses:
+    def prepare(self, context: Any, stream: Any, targets: Any) -> None:
+        """Do nothing."""
+
+    async def choose_tasks(self, task: int, values: Any) -> list[int]:
+        return []
+
+
+def test_functions_of_states_and_conditions_await_nothing() -> None:
+    told = r"never_awaited \(test_coroutines.py:\d+\) is a coroutine function, and nobody awaits it"
+    for make in (
+        lambda: ReducingState("int64", never_awaited),
+        lambda: as_condition(never_awaited),
+    ):
+        with pytest.raises(TypeError, match=told):
+            make()
+
+
+def test_methods_of_aggregates_await_nothing() -> None:
+    with pytest.raises(TypeError, match=r"Sums.add: add \(test_coroutines.py:\d+\) is a coroutine function"):
+
+        class Sums(Sum):
+            async def add(self, acc: Any, value: Any) -> Any:  # type: ignore[override]
+                return acc + value
+
+
+def test_a_custom_grouping_awaits_nothing() -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Plain)
+    builder.set_bolt("sink", CollectingSink).grouping("source", Grouping.custom(Chooses))
+    problems = [str(problem) for problem in validate(builder.build("t"))]
+    assert any(re.search(r"coroutine functions, choose_tasks \(test_coroutines", one) for one in problems)
 
 
 class Returns(Bolt):

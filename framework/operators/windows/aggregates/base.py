@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
+from framework.common.coroutines import check_methods_await_nothing
 from framework.model.topology import did_you_mean
 
 Acc = TypeVar("Acc")
@@ -47,6 +48,10 @@ class Aggregate(ABC, Generic[Acc, Result]):
 
     names: Sequence[str] = ("value",)
     """Names of the values of a result, by which an operator calls them that declares none."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        check_methods_await_nothing(cls)
 
     def __init__(self, field: str | None = None) -> None:
         """

@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import Any, Final, Literal
 from zoneinfo import ZoneInfo
 
+from framework.common.coroutines import check_awaits_nothing
 from framework.model.importing import import_object
 from framework.model.topology import unknown
 from framework.operators.windows.grids import Grid
@@ -265,6 +266,7 @@ def as_condition(given: Given) -> Condition:
     if isinstance(given, Mapping):
         return _written(given)
     if callable(given):
+        check_awaits_nothing("a condition", given)
         return Condition(functions=(given,))
     if not isinstance(given, Sequence):
         raise TypeError(f"{given!r} is no condition: expected Equal(), Band(), Within() or a function")
