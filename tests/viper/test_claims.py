@@ -196,3 +196,15 @@ def test_what_another_has_ended_is_read_anew() -> None:
         assert add(gate, 0, ts, ts + 1)
         assert take(one, 1) == [(0, ts)] and take(other, 1) == [(0, ts + 1)]
         one.outlook()
+
+
+def test_what_waits_is_counted_once_however_far_each_reader_has_looked() -> None:
+    gate = make_gate(2, 3)
+    grow(gate.reader(0))
+    add(gate, 0, 1, 2, 3, 4)
+    add(gate, 1, 5)
+    assert gate.waiting_tuples(range(3)) == 5
+    assert take(gate.reader(0), 3) == [(0, 1), (0, 2), (0, 3)]
+    assert gate.waiting_tuples(range(3)) == 2  # and not 5, of readers that have not looked since
+    with pytest.raises(IndexError, match="no reader 3"):
+        gate.waiting_tuples([3])

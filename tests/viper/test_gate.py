@@ -118,3 +118,12 @@ def test_numbers_out_of_range_are_refused(wrong: dict[str, int]) -> None:
     ((name, found),) = wrong.items()
     with pytest.raises(ValueError, match=rf"{name}={found}: expected 1 to \d+"):
         ScaleGate.size(**numbers)
+
+
+def test_what_waits_for_some_readers_is_added_up() -> None:
+    gate = make_gate(2, readers=3)
+    add(gate, 0, 1, 2)
+    add(gate, 1, 3)
+    gate.source(0).close()
+    assert deliver(gate, limit=1, reader=1) == ["0:1"]
+    assert [gate.waiting_tuples(readers) for readers in ([], [0], [1], [1, 2], range(3))] == [0, 3, 2, 5, 8]
