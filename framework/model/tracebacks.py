@@ -66,7 +66,12 @@ def formatted(exc_info: ExcInfo) -> Sequence[str]:
 
 
 def place_of(error: BaseException) -> str:
-    """File and line, as ``takings.py:31``, of the innermost frame of user code; else of the innermost one."""
+    """File and line, as ``takings.py:31``, of the innermost frame of user code; else of the innermost one.
+
+    Of a group of exceptions it is that of the first one, as an ``asyncio.TaskGroup`` raises them.
+    """
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
     frames = list(traceback.walk_tb(exc_info_of_user_code(error)[2]))
     found = [each for each in frames if not is_ours(each[0])] or frames
     if not found:

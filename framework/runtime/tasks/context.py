@@ -69,6 +69,8 @@ class TaskContext:
         if isinstance(error, ComponentError):
             raise error
         lines = [f"{type(error).__name__}: {error}", *getattr(error, "__notes__", [])]
+        if isinstance(error, BaseExceptionGroup):
+            lines += [f"{type(one).__name__}: {one}" for one in error.exceptions]
         lines += [f"tuple: {tup!r:.1000}"] if tup is not None else []
         lines += [tried] if tried else []
         raise ComponentError(self.spec.component, self.spec.id, during, "\n  ".join(lines)) from error

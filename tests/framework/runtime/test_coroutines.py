@@ -292,6 +292,27 @@ def test_timeouts_work() -> None:
     assert rows == [(-n if n % 2 else n,) for n in range(20)]
 
 
+class Grouped(Bolt):
+    outputs = ["number"]
+    config = AHEAD
+
+    async def process(self, tup: Any) -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self.ask(tup.values.number))
+
+    async def ask(self, number: int) -> None:
+        raise KeyError(f"no {number}")
+
+
+def test_the_errors_of_a_group_are_named() -> None:
+    with pytest.raises(ComponentError, match=r"ExceptionGroup: .*\n  KeyError: 'no 0'"):
+        run_built(built(Grouped, spout=Plain, count=1))
+    report = run_built(built(Grouped, spout=Plain, count=3), viper__on__error="skip")
+    line = inspect.getsourcelines(Grouped.ask)[1] + 1
+    (place,) = report.components["some"].error_sites
+    assert f"test_coroutines.py:{line}" in str(place)
+
+
 class Exits(Bolt):
     outputs = ["number"]
     config = AHEAD
