@@ -28,6 +28,7 @@ from framework.operators.sinks import CollectingSink
 from framework.operators.windows.aggregates import Sum
 from framework.operators.windows.joins.conditions import as_condition
 from framework.planning.validation import validate
+from framework.runtime import StopReason, StopSignal
 from framework.runtime.tasks.hosts import async_host
 from framework.runtime.tasks.in_flight import InFlight
 from framework.testing import TICK, BoltHarness, run_bolt
@@ -326,6 +327,54 @@ def test_an_exit_ends_the_run_and_not_the_event_loop_alone() -> None:
         run_built(built(Exits, spout=Plain, count=20))
 
 
+# -- the end
+
+
+class Stops(Bolt):
+    """Has the run end in the midst of tuple 40."""
+
+    outputs = ["number"]
+    config = AHEAD
+    stop = StopSignal()
+
+    async def process(self, tup: Any) -> None:
+        if tup.values.number == 40:
+            self.stop.request(StopReason.INTERRUPTED)
+        for _ in range((tup.values.number * 7) % 5):
+            await asyncio.sleep(0)
+        self.emit([tup.values.number])
+
+
+def endless(bolt: type[Bolt]) -> TopologyBuilder:
+    return built(bolt, spout=Plain, count=1_000_000)
+
+
+def test_tuples_in_flight_finish_when_a_run_drains() -> None:
+    Stops.stop = StopSignal()
+    report = run_built(endless(Stops), {"stop": Stops.stop})
+    rows = report.result("sink")
+    assert (report.drained, report.lost) == (True, 0)
+    assert 40 < len(rows) < 1_000_000 and rows == [(number,) for number in range(len(rows))]
+
+
+class Hangs(Stops):
+    """Never ends with tuple 40."""
+
+    async def process(self, tup: Any) -> None:
+        await super().process(tup)
+        if tup.values.number == 40:
+            await asyncio.Event().wait()
+
+
+def test_tuples_in_flight_are_lost_where_a_run_does_not_drain(caplog: pytest.LogCaptureFixture) -> None:
+    Hangs.stop = StopSignal()
+    options = {"viper__drain__timeout__secs": 0.05, "viper__async__in_flight": 4}
+    report = run_built(endless(Hangs), {"stop": Hangs.stop}, **options)
+    assert report.result("sink") == [(number,) for number in range(40)]
+    assert not report.drained and 1 <= report.lost <= 16
+    assert f"some:2 awaits its coroutines for {report.lost} tuples" in caplog.text
+
+
 # -- answers
 
 
@@ -603,6 +652,17 @@ def test_spouts_await_nothing(spout: type[Spout], reason: str) -> None:
     builder.set_bolt("sink", CollectingSink).global_grouping("source")
     with pytest.raises(TopologyError, match=reason):
         plan_of(builder)
+
+
+def test_classes_of_streamparse_await_nothing() -> None:
+    pystorm = pytest.importorskip("pystorm")
+
+    async def process(self: Any, tup: Any) -> None:
+        """Do nothing."""
+
+    ported = type("Ported", (pystorm.Bolt,), {"process": process, "outputs": ["number"]})
+    with pytest.raises(TopologyError, match="coroutine function: streamparse awaits nothing"):
+        plan_of(built(ported))
 
 
 def test_a_cycle_runs_on_one_thread() -> None:
