@@ -7,6 +7,7 @@ refused there, as is a generator function that nobody would iterate.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -16,11 +17,16 @@ from framework.planning.traits import Callback, Traits
 
 IN_FLIGHT: Final = "viper.async.in_flight"
 """The key that says how many tuples are in flight in a task at most."""
-_AWAITED: Final = ("process", "process_tick", "initialize", "cleanup", "close")
+AWAITED: Final = ("process", "process_tick", "initialize", "cleanup", "close")
 """The callbacks of a plain bolt that may be coroutine functions."""
 
 Confs = Mapping[str, Mapping[str, Any]]
 """Each component's resolved configuration, by id."""
+
+
+def has_coroutines(cls: type) -> bool:
+    """True if any callback of a bolt that may be a coroutine function is one."""
+    return any(inspect.iscoroutinefunction(getattr(cls, name, None)) for name in AWAITED)
 
 
 def begins_ahead(traits: Traits, conf: Mapping[str, Any]) -> bool:
@@ -112,6 +118,6 @@ def reason_against(callback: Callback, role: Role, traits: Traits) -> str:
             f"a {traits.kind} is called for many tuples, or with its state, and awaits nothing. "
             f"Write def {name}, or await in a Bolt before it or behind it"
         )
-    if name not in _AWAITED:
-        return f"nobody awaits it. Write def {name}; {', '.join(_AWAITED)} may be coroutine functions"
+    if name not in AWAITED:
+        return f"nobody awaits it. Write def {name}; {', '.join(AWAITED)} may be coroutine functions"
     return ""

@@ -190,7 +190,8 @@ def unplain_callbacks(cls: type) -> tuple[Callback, ...]:
     """The methods of a user's class that override such of ours or of streamparse's, and do nothing when they
     are called: coroutine functions, and generator functions where nobody iterates."""
     found = []
-    for name in dir(cls):
+    own = (base for base in cls.__mro__ if not (base is object or _is_of_library(base)))
+    for name in dict.fromkeys(name for base in own for name in vars(base)):
         function = _function(cls, name)
         is_coroutine = inspect.iscoroutinefunction(function)
         is_generator = inspect.isasyncgenfunction(function) or (

@@ -286,6 +286,8 @@ class AsyncHost(Host):
     `process` and all other callbacks return when what was called has ended. `begin_calls` does not wait.
     """
 
+    computes_here = False
+
     def __init__(self, component: Any) -> None:
         super().__init__(component)
         self._loop: EventLoop | None = None

@@ -16,7 +16,8 @@ from framework.model.errors import ComponentError, LoadError
 from framework.model.instantiate import Beans
 from framework.model.topology import ComponentSpec, PythonImplementation, ShellImplementation
 from framework.planning import TaskSpec
-from framework.planning.traits import class_of, is_ported, unplain_callbacks
+from framework.planning.coroutines import has_coroutines
+from framework.planning.traits import class_of, is_ported
 from framework.runtime.tasks.hosts.host import Host
 
 
@@ -66,7 +67,7 @@ def host_factory(component: ComponentSpec) -> HostFactory | None:
 
 def host_of(component: Any) -> Host:
     """The host that drives a component of ours."""
-    if not any(found.is_coroutine for found in unplain_callbacks(type(component))):
+    if not has_coroutines(type(component)):
         return Host(component)
     from framework.runtime.tasks.hosts.async_host import AsyncHost  # with asyncio, which few topologies need
 
