@@ -209,7 +209,9 @@ def test_a_planted_bug_is_found(plant: str, tmp_path: Path, monkeypatch: pytest.
     pytest.fail("it changes nothing")
 
 
-@pytest.mark.parametrize("plant", [*CLAIM_PLANTS, "commit_before_the_flush", "skip_nothing"])
+@pytest.mark.parametrize(
+    "plant", at_every_change(["commit_before_the_flush", "skip_nothing", *CLAIM_PLANTS], 1)
+)
 def test_a_bug_of_claimants_is_found(plant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = undisturbed(claiming(), tmp_path)
     monkeypatch.setenv(PLANT, plant)
