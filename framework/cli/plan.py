@@ -78,7 +78,7 @@ def _workers(plan: Plan) -> Sequence[str]:
         (
             e.worker,
             plan.placement.kind,
-            "a blocking task" if e.blocking else "",
+            "a blocking task" if e.blocking else f"any task, one of {e.threads}" if e.threads > 1 else "",
             " ".join(names[t] for t in e.tasks),
         )
         for e in plan.placement.executors

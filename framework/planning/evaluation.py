@@ -47,7 +47,7 @@ def evaluation_of(placement: Placement, settings: Settings, cores: int | None = 
         why = f"viper.transactions.threads is {asked}"
         return Evaluation(SERIAL if asked == 1 else evaluator, asked, why)
     cores = cores or usable_cores()
-    workers = sum(not executor.blocking for executor in placement.executors)
+    workers = sum(executor.threads for executor in placement.executors if not executor.blocking)
     free = min(max(cores - workers, 0), MOST_THREADS - 1)
     left = "none" if free == 0 else f"{free}"
     why = f"{_counted(workers, 'worker')} on {_counted(cores, 'core')} {_verb(workers)} {left} free"

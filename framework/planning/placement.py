@@ -1,7 +1,7 @@
 """A placement says which worker runs which task.
 
-A worker has one thread of execution that runs its tasks in turn, and one more for each of its
-tasks whose component blocks. The output of a run does not depend on its placement.
+A worker has one thread of execution that runs its tasks in turn, or several that share them, and one more for
+each of its tasks whose component blocks. The output of a run does not depend on its placement.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class WorkerKind(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Executor:
-    """A thread of execution and the tasks that it runs."""
+    """One or more threads of execution and the tasks that they run."""
 
     worker: int
     """Number of its worker, from 1."""
@@ -36,6 +36,8 @@ class Executor:
     """Ids, ascending."""
     blocking: bool = False
     """True if the executor serves one task that may block, beside the others of its worker."""
+    threads: int = 1
+    """The number of its threads: whichever is free runs the next task, and one at a time runs a task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,11 @@ class Placement:
     """By worker; in each worker those that block come last."""
     standbys: int = 0
     """The number of standby processes, which take the place of processes that die."""
+
+    @property
+    def threads(self) -> int:
+        """The number of threads of all executors."""
+        return sum(executor.threads for executor in self.executors)
 
     @property
     def processes(self) -> tuple[tuple[int, ...], ...]:

@@ -237,7 +237,8 @@ def _can_be(channel: Channel, placement: Placement, cyclic: Container[int]) -> b
     (source,), (reader,) = channel.sources, channel.readers
     if source in cyclic and reader in cyclic:
         return False
-    return placement.executor_of(source) == placement.executor_of(reader)
+    executor = placement.executor_of(source)
+    return executor == placement.executor_of(reader) and placement.executors[executor].threads == 1
 
 
 Confs = Mapping[str, Mapping[str, Any]]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from framework.model.config import Settings, task_count
 from framework.model.topology import ComponentSpec, Problem, Role, Topology, unknown
@@ -16,11 +16,15 @@ from framework.planning.placement import (
     Placement,
     RoundRobin,
     WorkerKind,
+    is_auto,
     make_placer,
     workers_of,
 )
 from framework.planning.plan import Subscription, TaskSpec
 from framework.planning.traits import Traits
+
+THREADS: Final = "viper.worker.threads"
+"""The key that says how many threads of a worker share its tasks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,9 @@ class AsConfigured:
             placed = (g.tasks for g, chosen in zip(groups, workers, strict=True) if chosen == worker)
             mine = sorted(task for group in placed for task in group)
             turns = tuple(task for task in mine if task not in blocking)
-            executors += [Executor(worker, turns)] if turns or kind is WorkerKind.INLINE else []
+            threads = max(min(draft.settings[THREADS], len(turns)), 1)
+            if turns or kind is WorkerKind.INLINE:
+                executors.append(Executor(worker, turns, threads=threads))
             executors += [Executor(worker, (task,), blocking=True) for task in mine if task in blocking]
         standbys = draft.settings["viper.standby.workers"] if kind is WorkerKind.PROCESS else 0
         return Placement(kind, tuple(executors), standbys)
@@ -83,14 +89,16 @@ class AsConfigured:
 def worker_kind(settings: Settings, traits: Mapping[str, Traits]) -> WorkerKind:
     """The kind of worker that was configured, else processes where one thread will not do.
 
-    That is where there shall be several workers, or where a component needs a process of its own.
+    That is where there shall be several workers, or where a component needs a process of its own. One worker
+    whose threads share its tasks has them in this process.
     """
     chosen = settings["viper.worker"]
     if chosen is not None:
         return WorkerKind(chosen)
     several = workers_of(settings) > 1
-    apart = any(found.isolated for found in traits.values())
-    return WorkerKind.PROCESS if several or apart else WorkerKind.INLINE
+    if several or any(found.isolated for found in traits.values()):
+        return WorkerKind.PROCESS
+    return WorkerKind.THREAD if settings[THREADS] > 1 else WorkerKind.INLINE
 
 
 def configured_blocking(
@@ -116,6 +124,10 @@ def placement_problems(draft: Draft) -> list[Problem]:
         for name in sorted(cycles(draft.subscriptions))
         if draft.confs[name]["viper.blocking"]
     ]
+    found += [
+        Problem(settings.entries[THREADS][-1].place, f"{THREADS} is {settings[THREADS]}, but {message}")
+        for message in _against_threads(draft)
+    ]
     for name in settings["viper.tasks"]:
         if name not in draft.confs:
             message = unknown("component", name, draft.confs)
@@ -127,6 +139,28 @@ def placement_problems(draft: Draft) -> list[Problem]:
             for message in _complaints(name, numbers, workers, draft.confs):
                 found.append(Problem(place, f"viper.placement: {message}"))
     return found
+
+
+def _against_threads(draft: Draft) -> Iterator[str]:
+    """Why the threads of a worker cannot share its tasks; nothing where no more than one is asked for."""
+    settings = draft.settings
+    if settings[THREADS] == 1:
+        return
+    if worker_kind(settings, draft.traits) is WorkerKind.INLINE:
+        yield "an inline worker is the calling thread: expected 1, or viper.worker: thread or process"
+    if is_auto(settings):
+        yield (
+            "topology.workers is auto, which measures what one thread of each worker does: expected 1, or a "
+            "number of workers"
+        )
+    for name in sorted(cycles(draft.subscriptions)):
+        yield f"component {name!r} is part of a cycle, which runs on one thread: expected 1"
+    for name, traits in sorted(draft.traits.items()):
+        if traits.tables:
+            yield (
+                f"component {name!r} names shared tables, whose transactions each worker gathers and "
+                "evaluates in one thread: expected 1; viper.transactions.threads says how many evaluate"
+            )
 
 
 _CYCLE_BLOCKS = (

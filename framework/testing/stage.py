@@ -55,9 +55,9 @@ class Stage:
     """
 
     def __init__(self, plan: Plan, settings: Settings, clock: VirtualClock, *, limited: bool) -> None:
-        if len(plan.placement.executors) > 1:
-            where, found = plan.topology.sources.at(), len(plan.placement.executors)
-            raise TopologyError([Problem(where, f"a harness runs in one thread: found {found} executors")])
+        if plan.placement.threads > 1:
+            where, found = plan.topology.sources.at(), plan.placement.threads
+            raise TopologyError([Problem(where, f"a harness runs in one thread: found {found} threads")])
         self.clock = clock
         self.plan = plan
         self.is_open = False

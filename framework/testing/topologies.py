@@ -232,10 +232,10 @@ def run_by(clock: VirtualClock, plan: Plan, settings: Settings, limits: Limits) 
         ComponentError: a component raised.
         ValueError: the plan has several executors.
     """
-    if len(plan.placement.executors) > 1:
+    if plan.placement.threads > 1:
         raise ValueError(
-            f"a run by a virtual clock has one thread: found {len(plan.placement.executors)} executors; "
-            "leave out viper.worker, topology.workers and viper.blocking"
+            f"a run by a virtual clock has one thread: found {plan.placement.threads}; leave out "
+            "viper.worker, viper.worker.threads, topology.workers and viper.blocking"
         )
     waits, drain_s = VirtualWaits(clock), settings["viper.drain.timeout.secs"]
     with clock.within(), _given_up_after(limits.timeout_s, clock, waits, drain_s) as given_up:

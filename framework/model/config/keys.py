@@ -48,6 +48,8 @@ EVALUATORS = ("auto", "serial", "chains", "locks", "versions", "partition_locks"
 """The evaluators of transactions."""
 SCHEDULING = ("downstream", "random", "qst", "lp", "et", "ct")
 """The policies by which executors choose the next task; no output depends on them."""
+MOST_THREADS = 64
+"""The most threads that share the tasks of a worker."""
 MAX_TASKS = 1024
 """The most tasks that a component can have: a position has room for no more replicas."""
 
@@ -58,6 +60,7 @@ _ALL = (
     Key("viper.isolated", optional(flag()), "Whether each task gets a process of its own.", True),
     Key("viper.blocking", optional(flag()), "Whether a component blocks, and so gets threads.", True),
     Key("viper.async.in_flight", integer(1, 65536), "Tuples in flight in a coroutine bolt's task.", True),
+    Key("viper.worker.threads", integer(1, MOST_THREADS), "The threads of a worker that share its tasks."),
     Key("viper.scheduling", choice(*SCHEDULING), "Which of the tasks that have work runs next."),
     Key("viper.seed", integer(0, 2**64 - 1), "What random scheduling draws from."),
     Key("viper.chains", flag(), "Whether tasks hand tuples over without a channel where they can."),

@@ -103,6 +103,7 @@ class EmitBuffer:
         self._ports = tuple(ports)
         self._counters = counters
         self._thread = threading.get_ident()
+        self._on_foreign: Callable[[], None] = _nobody
         self._room = threading.Condition()
         self._waiting_threads = 0
         self.appending = False
@@ -155,9 +156,15 @@ class EmitBuffer:
 
         Args:
             call: called in the emitting thread, after the row has come.
-            always: whether it is called for the rows of the task's own thread, too.
+            always: whether it is called for the rows of the task's own thread, too; such a task keeps that.
         """
+        self._on_foreign = call
         self.outbox.watch(0 if always else self._thread, call)
+
+    def come_here(self) -> None:
+        """Take the calling thread for the task's own from now on."""
+        self._thread = threading.get_ident()
+        self.outbox.watch(self._thread, self._on_foreign)
 
     @property
     def is_mine(self) -> bool:
@@ -283,6 +290,7 @@ class EmitBuffer:
 
     def let_go(self) -> None:
         """Let go of the streams and of what still waits, as the run has ended and `close` was called."""
+        self._on_foreign = _nobody
         self.outbox.watch(self._thread, _nobody)
         self.outbox = Outbox((), slow=_nobody, on_full=_nobody, limit=1, takes_ids=False)
         self._ports = ()

@@ -82,19 +82,28 @@ class BusyTimes:
             for task, spent in self._seconds.items()
         }
 
-    def waited(self, now: float, others_s: float) -> Mapping[Task, float]:
+    def waited(self, now: float, others_s: float, beside: Sequence[BusyTimes] = ()) -> Mapping[Task, float]:
         """The seconds of its turns in which each task did not compute; from any thread.
 
         Args:
             now: the monotonic time in seconds.
             others_s: CPU seconds of all other executors of the process.
+            beside: the times of the executors that share the tasks.
         """
-        current, since = self._current
-        busy = self.seconds(now)
+        busy = added(self, *beside, now=now)
         used = {task: task.context.counters.costs.cpu_s for task in busy}
-        if current is not None:
-            used[current] += self._cpu.used_since(since, now)
-        return self._waited.look(busy, used, others_s)
+        for times in (self, *beside):
+            current, since = times._current
+            if current is not None:
+                used[current] += times._cpu.used_since(since, now)
+        excused_s = sum(times._cpu.total_s + times._cpu.delayed_s() for times in beside)
+        return self._waited.look(busy, used, others_s + excused_s)
+
+
+def added(*times: BusyTimes, now: float) -> Mapping[Task, float]:
+    """The seconds of each task in the turns of all executors that share it, up to a monotonic time."""
+    first, *others = (each.seconds(now) for each in times)
+    return {task: seconds + sum(other[task] for other in others) for task, seconds in first.items()}
 
 
 WINDOW_S: Final = 0.001

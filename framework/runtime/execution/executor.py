@@ -207,9 +207,7 @@ class Executor:
         except TaskStopped:
             if self._failure is not None or self._given_up() or not isinstance(task, SourceTask):
                 raise
-            if not task.is_finished:  # a task that another thread has ended is finished already
-                self.call(task, task.end)
-            return 1
+            return self._end_stopped(task)
         finally:
             ended = time.monotonic()
             self.busy.work_for(interrupted, ended)
@@ -224,6 +222,12 @@ class Executor:
         if task.is_source:
             self._live_time.source_had_its_turn(count)
         return count
+
+    def _end_stopped(self, source: SourceTask) -> int:
+        """End a source whose callback was ended; return what counts for the turn."""
+        if not source.is_finished:  # a task that another thread has ended is finished already
+            self.call(source, source.end)
+        return 1
 
     def instead_of_a_callback(self, task: Task) -> str:
         """Describe in words what one of its tasks that is in no callback waits for; any thread may call
@@ -247,6 +251,10 @@ class Executor:
         if task.is_source:
             return "is between two turns, has nothing to bring now, or waits for acks of what it has brought"
         return "is between two turns" if current is task else "waits for input"
+
+    def holder(self, task: Task) -> Executor:
+        """The executor that is to call back into one of the tasks: this one, unless another one is in it."""
+        return self
 
     def in_callback(self) -> bool:
         """True if a component is being called right now."""

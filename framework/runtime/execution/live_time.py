@@ -12,7 +12,7 @@ emit again. Both send heartbeats by themselves, ever less often while nothing mo
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from framework.runtime.tasks.bolt_task import BoltTask
 from framework.runtime.tasks.source_task import SourceTask
@@ -63,7 +63,7 @@ class LiveTime:
 
     Args:
         spouts: the executor's spout tasks.
-        bolts: the executor's bolt tasks.
+        bolts: the executor's bolt tasks that can be asked, whenever this is iterated over.
         is_in_callback: returns whether a spout is being called right now, and must be left alone.
         requests: how the executor asks others; None where the time of spouts does not pass by itself.
     """
@@ -71,13 +71,13 @@ class LiveTime:
     def __init__(
         self,
         spouts: Sequence[SourceTask],
-        bolts: Sequence[BoltTask],
+        bolts: Iterable[BoltTask],
         is_in_callback: Callable[[SourceTask], bool],
         requests: HeartbeatRequests | None,
     ) -> None:
         self._spouts = tuple(spouts)
         self._is_in_callback = is_in_callback
-        self._bolts = tuple(bolts)
+        self._bolts = bolts
         self._requests = requests
         self._pause_s = 0.0
         self._again_at_s = 0.0

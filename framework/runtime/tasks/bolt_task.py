@@ -275,6 +275,11 @@ class BoltTask(Task):
             if self.parts.commits is not None:
                 self.parts.commits.go_back_with(self.commits)
 
+    def _come_here(self) -> None:
+        super()._come_here()
+        if self.parts.acker is not None:
+            self.parts.acker.come_here()
+
     def ticks_on_demand(self) -> AskedFor:
         """From now on give the component a tick whenever one is asked for, too, as tests do."""
         ticks = AskedFor(self.parts.interludes.tick)

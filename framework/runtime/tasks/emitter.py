@@ -68,8 +68,9 @@ _NOTHING = Emission(NOTHING, None, Positions())
 class Signallable(Protocol):
     """A task that may have work to do once another one has run."""
 
-    is_signalled: bool
-    """True if it has been signalled already."""
+    @property
+    def is_signalled(self) -> bool:
+        """True if it has been signalled already."""
 
     def signal(self) -> None:
         """Look for something to do."""

@@ -113,6 +113,10 @@ class ComponentSlot:
         self.process = self._work
         return result
 
+    def come_here(self) -> None:
+        """Have the component called by the calling thread from now on."""
+        self._collector.buffer.come_here()
+
     def call(self, during: str, callback: Callable[..., object], *args: Any) -> None:
         """Call back into the component, and deal with what it raises.
 

@@ -11,7 +11,7 @@ from framework.model.errors import ComponentError, EmitError
 from framework.runtime.coordination.stop import StopReason
 from framework.runtime.durability.recovery import Commits
 from framework.runtime.tasks.context import TaskContext
-from framework.runtime.tasks.emitter import Emitter
+from framework.runtime.tasks.emitter import Emitter, Signallable
 from framework.runtime.tasks.slot import ComponentSlot
 from viper.errors import DivergedError
 from viper.position import LEAST, Position
@@ -147,7 +147,7 @@ class Task(ABC):
 
     # -- lifecycle
 
-    def connect(self, neighbours: Sequence[Task]) -> None:
+    def connect(self, neighbours: Sequence[Signallable]) -> None:
         """Say which tasks of the same executor may have something to do once this one has run."""
         self.emitter.connect(neighbours)
 
@@ -210,6 +210,19 @@ class Task(ABC):
         else:
             self._begin()
         self.state = TaskState.RUNNING
+
+    def come_to(self, scheduler: Scheduler) -> None:
+        """Be run by another executor from now on, in its thread, which calls this.
+
+        The task is in no turn, and all that was done for it in other threads happened before.
+        """
+        if self._scheduler is not scheduler:
+            self._scheduler = scheduler
+            self._come_here()
+
+    def _come_here(self) -> None:
+        """Take the calling thread for the task's own from now on."""
+        self.slot.come_here()
 
     @abstractmethod
     def _begin(self) -> None:

@@ -27,10 +27,12 @@ from framework.runtime.coordination.cut_record import CutState
 from framework.runtime.coordination.signals import asked_by_sigquit
 from framework.runtime.coordination.stop import DrainDeadline, StopReason
 from framework.runtime.durability.checkpoints.states import SavedTask, SavedTasks, TaskReport
+from framework.runtime.execution.accounting import added
 from framework.runtime.execution.alarm import ending_in_time
 from framework.runtime.execution.assembly.recording import RecordingIO
 from framework.runtime.execution.assembly.task_factory import TaskFactory, make_executor
 from framework.runtime.execution.executor import Executor
+from framework.runtime.execution.sharing import SharingExecutor
 from framework.runtime.execution.stand_in import standing_in
 from framework.runtime.execution.watchdog import Watch
 from framework.runtime.observation.counters import TaskCounters
@@ -89,8 +91,12 @@ class Worker:
         self._factory = TaskFactory(plan, settings, network, beans, self._recording_io, memory)
         self._resumes = attempt > 0
         self._has_run = has_run
-        self._numbers = plan.placement.processes[process]
-        """The executors' indexes in the placement."""
+        self._numbers = [
+            number
+            for number in plan.placement.processes[process]
+            for _ in range(plan.placement.executors[number].threads)
+        ]
+        """The executors' indexes in the placement; as many times as each has threads."""
         self._deadline = DrainDeadline(stop, settings["viper.drain.timeout.secs"])
         self._threads = ExecutorThreads(
             self._numbers, self._deadline, self._name_in_callback, self._is_left, context.on_look
@@ -111,7 +117,7 @@ class Worker:
     @property
     def tasks(self) -> list[Task]:
         """All tasks, by id."""
-        found = [task for executor in self.executors for task in executor.tasks]
+        found = {task for executor in self.executors for task in executor.tasks}
         return sorted(found, key=lambda task: task.context.spec.id)
 
     @contextlib.contextmanager
@@ -141,6 +147,8 @@ class Worker:
             ComponentError: one of them raised.
         """
         self._threads.everywhere(self._make)
+        if len(set(self._numbers)) < len(self._numbers):
+            self._threads.everywhere(self._share)
         self._threads.everywhere(self._start)
 
     def run(self) -> None:
@@ -169,7 +177,7 @@ class Worker:
             return None
         # A process may be done before it hears the reason.
         is_suspended = record.state is CutState.CLOSED or self._stop.reason is StopReason.SUSPENDED
-        for index, task in self._begun if is_suspended else ():
+        for index, task in self._held() if is_suspended else ():
             self._threads.in_thread(index, partial(self._cut, index, task))
         lost = sum(task.context.counters.lost for task in self.tasks)
         return SavedTasks({task.context.spec.id: task.save() for task in self.tasks}, lost)
@@ -188,7 +196,7 @@ class Worker:
         """
         failures: list[ComponentError] = []
         is_last = is_complete and self.is_drained and written is None
-        for index, task in self._begun:
+        for index, task in self._held():
             try:
                 self._threads.in_thread(index, partial(self._close, index, task, written, is_last=is_last))
             except ComponentError as error:
@@ -222,7 +230,9 @@ class Worker:
     def statistics(self) -> Sequence[ExecutorStatistics]:
         """The statistics of its executors; from any thread."""
         made = dict(self._executors)  # which their threads may still be making
-        executors = {self._numbers[index]: made[index] for index in sorted(made)}
+        executors: dict[int, list[Executor]] = {}
+        for index in sorted(made):
+            executors.setdefault(self._numbers[index], []).append(made[index])
         return executor_statistics(self._plan, executors, self._watch.long_callbacks(time.monotonic()))
 
     def counters(self) -> Sequence[Mapping[int, TaskCounters]]:
@@ -251,6 +261,8 @@ class Worker:
 
     def _make(self, index: int) -> None:
         number = self._numbers[index]
+        if index != self._numbers.index(number):
+            return  # it is made when the first one has made the tasks that they share
         on_turn = self._on_look if index == 0 else lambda now: None
         executor = make_executor(
             self._plan,
@@ -263,10 +275,35 @@ class Worker:
             self._on_moved,
             resumes=self._resumes,
         )
+        self._has(index, executor)
+
+    def _share(self, index: int) -> None:
+        first = self._numbers.index(self._numbers[index])
+        if index != first:
+            owner = self._executors[first]
+            assert isinstance(owner, SharingExecutor)
+            executor = owner.sharing.executor(lambda now: None, self._on_moved)
+            if self._factory.components is not None:
+                self._factory.components.join(executor, ())
+            self._has(index, executor)
+
+    def _has(self, index: int, executor: Executor) -> None:
         self._executors[index] = self._by_thread[threading.get_ident()] = executor
         ask_in_this_thread(partial(_current_of, executor))
 
+    def _held(self) -> Iterator[tuple[int, Task]]:
+        """The tasks that were started, with the indexes of the executors that are to call back into them.
+
+        That is the one whose thread has a callback of the task on its stack and is left behind, if there is
+        one, and else the one that has started it.
+        """
+        for index, task in self._begun:
+            holder = self._executors[index].holder(task)
+            yield next(i for i, executor in self._executors.items() if executor is holder), task
+
     def _start(self, index: int) -> None:
+        if index != self._numbers.index(self._numbers[index]):
+            return
         executor = self._executors[index]
         for task in (*executor.bolts, *executor.spouts):
             if self._resumes:
@@ -296,10 +333,12 @@ class Worker:
     def _cut(self, index: int, task: Task) -> None:
         record = self._network.cut
         assert record is not None
+        task.come_to(self._executors[index])
         self._executors[index].call(task, task.cut, record.number)
 
     def _close(self, index: int, task: Task, written: int | None, *, is_last: bool) -> None:
         executor = self._executors[index]
+        task.come_to(executor)
         try:
             if is_last:
                 executor.call(task, task.last)
@@ -347,42 +386,43 @@ def _calm_collector() -> Iterator[None]:
 
 
 def executor_statistics(
-    plan: Plan, executors: Mapping[int, Executor], callbacks: Mapping[Executor, LongCallback]
+    plan: Plan, executors: Mapping[int, Sequence[Executor]], callbacks: Mapping[Executor, LongCallback]
 ) -> list[ExecutorStatistics]:
     """The statistics of executors; from any thread.
 
     Args:
         plan: what is run.
-        executors: the executors, by their indexes in its placement.
+        executors: by the number in its placement, the executors that share the tasks.
         callbacks: those of them that have been in a callback for long.
     """
     now = time.monotonic()
-    all_s = sum(executor.cpu_s for executor in executors.values())
+    all_s = sum(executor.cpu_s for shared in executors.values() for executor in shared)
     return [
         ExecutorStatistics(
             worker=plan.placement.executors[number].worker,
-            tasks=[task.name for task in executor.tasks],
+            tasks=[task.name for task in shared[0].tasks],
             at_s=now,
-            busy_s=list(executor.busy.seconds(now).values()),
-            waited_s=_waited(executor, now, all_s - executor.cpu_s),
-            times=[task.context.times.counts() for task in executor.tasks],
-            turns=executor.turns,
-            rests=executor.rests.count,
-            rested_s=executor.rests.seconds,
-            cpu_s=executor.cpu_s,
-            callback=callbacks.get(executor),
+            busy_s=list(added(*(executor.busy for executor in shared), now=now).values()),
+            waited_s=_waited(shared, now, all_s - sum(executor.cpu_s for executor in shared)),
+            times=[task.context.times.counts() for task in shared[0].tasks],
+            turns=sum(executor.turns for executor in shared),
+            rests=sum(executor.rests.count for executor in shared),
+            rested_s=sum(executor.rests.seconds for executor in shared),
+            cpu_s=sum(executor.cpu_s for executor in shared),
+            callback=next((callbacks[executor] for executor in shared if executor in callbacks), None),
             number=number,
         )
-        for number, executor in executors.items()
+        for number, shared in executors.items()
     ]
 
 
-def _waited(executor: Executor, now: float, others_s: float) -> list[float]:
-    """For how many seconds each task of an executor has waited; a program's, nobody knows.
+def _waited(shared: Sequence[Executor], now: float, others_s: float) -> list[float]:
+    """For how many seconds each task of executors that share them has waited; a program's, nobody knows.
 
     A bolt that is a program is taken to compute, and a spout to wait: nothing shows what the program does.
     """
-    waited = executor.busy.waited(now, others_s)
+    executor, *beside = shared
+    waited = executor.busy.waited(now, others_s, [other.busy for other in beside])
     known = [task.is_source or task.slot.host.computes_here for task in executor.tasks]
     return [seconds if is_known else 0.0 for seconds, is_known in zip(waited.values(), known, strict=True)]
 
@@ -401,7 +441,7 @@ def worker_report(
         ComponentError: a sink has raised instead of giving its result.
     """
     results: dict[int, Any] = {}
-    tasks = [task for executor in executors for task in executor.tasks]
+    tasks = list(dict.fromkeys(task for executor in executors for task in executor.tasks))
     for task in tasks:
         if (result := _result_of(task)) is not None:
             results[task.context.spec.id] = result

@@ -257,7 +257,7 @@ def test_a_spout_that_never_ends_nor_rests_is_given_up() -> None:
 
 
 def test_a_clock_is_for_one_thread() -> None:
-    with pytest.raises(ValueError, match="a run by a virtual clock has one thread: found 2 executors"):
+    with pytest.raises(ValueError, match="a run by a virtual clock has one thread: found 2"):
         run_topology(Minutes, clock=VirtualClock(), conf={"viper.worker": "thread", "topology.workers": 2})
 
 

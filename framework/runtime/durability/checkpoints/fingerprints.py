@@ -154,6 +154,7 @@ KEYS_THAT_MAY_DIFFER: Final[Mapping[str, Sequence[str]]] = {
         *("viper.worker", "viper.tasks", "viper.placement", "viper.isolated", "viper.blocking"),
         "viper.async.in_flight",
         *("viper.scheduling", "viper.seed", "viper.chains", "viper.merge.layer", "viper.slice.tuples"),
+        "viper.worker.threads",
         *("viper.standby.workers", "viper.jumbo.size", "viper.columns.rows", "viper.jumbo.linger.ms"),
         *("viper.channel.jumbos", "viper.channel.tuples", "viper.channel.bytes", "viper.parallelism.max"),
         *("viper.controller", "viper.controller.period.secs", "viper.poll.pause.max.ms", "viper.input"),

@@ -50,6 +50,7 @@ from framework.runtime.execution.policy import (
     Rules,
     SeededRandom,
 )
+from framework.runtime.execution.sharing import SharedParts, Sharing
 from framework.runtime.observation.counters import TaskCounters
 from framework.runtime.order.positions.clocks import make_clock
 from framework.runtime.order.positions.event_times import EventTimes
@@ -735,25 +736,35 @@ def make_executor(
     Raises:
         ComponentError: a component's constructor raised.
     """
-    tasks = plan.placement.executors[number].tasks
+    placed = plan.placement.executors[number]
+    tasks = placed.tasks
     if resumes and not is_exact(plan, settings):
         tasks = tuple(task for task in tasks if not network.has_ended(task))
     spouts, bolts = factory.tasks(tasks)
-    executor = Executor(
-        spouts,
-        bolts,
-        rules=Rules(
-            _policy(settings, number, factory.components),
-            _idle_strategy(plan, network, number, stop),
-            settings["viper.slice.tuples"],
-            settings["viper.drain.timeout.secs"],
-            LOOK_PERIOD_S if network.quota.left is not None else LONGEST_WAIT_S,
-        ),
-        stop=stop,
-        fed_by_others=[t for t in (*spouts, *bolts) if network.has_others(t.context.spec.id)],
-        on_turn=on_turn,
-        on_moved=on_moved,
-        requests=_requests(plan, network, number),
+    rules = Rules(
+        _policy(settings, number, factory.components),
+        IdleStrategy(stop) if placed.threads > 1 else _idle_strategy(plan, network, number, stop),
+        settings["viper.slice.tuples"],
+        settings["viper.drain.timeout.secs"],
+        LOOK_PERIOD_S if network.quota.left is not None else LONGEST_WAIT_S,
+    )
+    fed_by_others = [t for t in (*spouts, *bolts) if network.has_others(t.context.spec.id)]
+    requests = _requests(plan, network, number)
+    executor = (
+        Sharing(
+            spouts, bolts, SharedParts(rules, network.bells[number], stop, fed_by_others, requests)
+        ).executor(on_turn, on_moved)
+        if placed.threads > 1
+        else Executor(
+            spouts,
+            bolts,
+            rules=rules,
+            stop=stop,
+            fed_by_others=fed_by_others,
+            on_turn=on_turn,
+            on_moved=on_moved,
+            requests=requests,
+        )
     )
     if factory.components is not None:
         factory.components.join(executor, executor.tasks)

@@ -108,9 +108,13 @@ class Acker:
 
         Args:
             call: called in that thread, after the ack.
-            always: whether it is called for the acks of the task's own thread, too.
+            always: whether it is called for the acks of the task's own thread, too; such a task keeps that.
         """
         self._on_ack, self._silent_thread = call, 0 if always else threading.get_ident()
+
+    def come_here(self) -> None:
+        """Take the calling thread for the task's own from now on."""
+        self._silent_thread = threading.get_ident()
 
     def resume(self) -> None:
         """Take the place of a task whose process has died."""
