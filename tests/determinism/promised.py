@@ -228,4 +228,6 @@ def _options(
         options["viper.tracked.max"] = draw.choice((1, 8, 262144))
     options["viper.chains"] = draw.choice((True, True, True, False))
     options["viper.merge.layer"] = draw.choice((*["communication"] * 3, *MERGE_BOLTS))
+    if kind != "inline":
+        options["viper.worker.threads"] = random.Random(f"{seed}/{kind}/threads").choice((1, 1, 2, 3))
     return options

@@ -82,6 +82,7 @@ class Variant:
             "viper.chains": self._draw("chains").random() < 0.75,
             "viper.sharing": self._sharing(),
             "viper.async.in_flight": self._draw("in flight").choice((1, 2, 3, 32)),
+            "viper.worker.threads": self._threads(),
             "viper.merge.layer": self._draw("layer").choice((*["communication"] * 3, *MERGE_BOLTS)),
             "viper.scheduling": self.scheduling,
             "viper.seed": self.seed,
@@ -98,6 +99,10 @@ class Variant:
         if "viper.placement" not in KEYS:
             return {}
         return {"viper.placement": draw.choice(("round-robin", "component"))}
+
+    def _threads(self) -> int:
+        """The threads that share the tasks of a worker."""
+        return 1 if self.worker == "inline" else self._draw("threads").choice((1, 1, 2, 3))
 
     def _sharing(self) -> str:
         """By claims, nobody can tell which task gets a tuple: that shows where tasks say it."""

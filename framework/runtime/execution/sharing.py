@@ -14,7 +14,6 @@ from framework.runtime.execution.idle import Rests
 from framework.runtime.execution.live_time import HeartbeatRequests, LiveTime
 from framework.runtime.execution.policy import Rules
 from framework.runtime.execution.task_list import (
-    AWAKE,
     FreeTasks,
     Neighbour,
     SharedBell,
@@ -167,7 +166,7 @@ class SharingExecutor(Executor):
                 if tasks.is_free(task) and task.is_runnable(now) and not (waits and task.is_source)
             ]
             if not runnable:
-                tasks.is_idle(self, AWAKE, waits_for_room=bool(self._in_callbacks))
+                tasks.is_idle(self, waits_for_room=bool(self._in_callbacks))
                 return None
             chosen = self._rules.policy.choose(runnable)
             tasks.claim(chosen, self)
@@ -177,31 +176,25 @@ class SharingExecutor(Executor):
     def _unblock(self, candidates: Sequence[Task]) -> None:
         """Hand on what waits for room, of all candidates that are in no turn of another thread."""
         for task in candidates:
-            if not task.emitter.blocked:
-                continue
-            with self._list.lock:
-                claimed = self._list.claim(task, self)
-                if not claimed and self._list.holder(task) is not self:
-                    continue
-            task.unblock()
-            if claimed:
-                self._list.release(task)
+            while task.emitter.blocked:
+                with self._list.lock:
+                    claimed = self._list.claim(task, self)
+                    if not claimed and self._list.holder(task) is not self:
+                        break
+                task.unblock()
+                if not (claimed and self._list.release(task)):
+                    break
 
     def _activate_all(self) -> None:
         """Activate all spouts, or deactivate them, if that was asked for and no thread runs any of them."""
-        tasks, active = self._list, self._stop.active
-        with tasks.lock:
-            if active is tasks.active or any(map(tasks.is_held, self.spouts)):
-                self._active = tasks.active
-                return
-            for spout in self.spouts:
-                tasks.claim(spout, self)
-            self._active = tasks.active = active
-        for spout in self.spouts:
+        active = self._stop.active
+        spouts = self.spouts if self._list.claim_for_activity(self.spouts, self, active=active) else ()
+        self._active = self._list.active
+        for spout in spouts:
             if not spout.is_ending:
                 spout.come_to(self)
                 self.call(spout, spout.activate if active else spout.deactivate)
-            tasks.release(spout)
+            self._list.release(spout)
 
     def _run(self, task: Task) -> int:
         """As in the base class, with a task that was claimed for it.
@@ -286,7 +279,7 @@ class SharingExecutor(Executor):
             waiting = [t for t in self.tasks if tasks.is_free(t) and not (t.is_blocked or t.is_finished)]
             wakes = [task.wake_at_s for task in waiting]
             until_s = min([now + self._longest_wait_s(), self._live_time.due_at_s, *wakes])
-            tasks.is_idle(self, until_s, waits_for_room=bool(self._in_callbacks))
+            tasks.sleeps(self, until_s)
         self.rests.until(until_s)
         with tasks.lock:
             self._live_time.look_after_rest(time.monotonic())

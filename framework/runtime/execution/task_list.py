@@ -27,9 +27,10 @@ class TaskList(Generic[E]):
     The lock is held while tasks are looked at and claimed, and never during a turn. Through it, the thread
     that claims a task sees all that the thread has done that released it.
 
-    No wake-up is lost, by three rules. Whoever has had a turn looks at all tasks itself before it sleeps. A
-    look that finds nothing notes in the same step that its executor is idle, so whatever comes later finds it
-    so, and rings. And the ticket of the bell is taken before the look, so a ring after it ends the sleep.
+    No wake-up is lost, by four rules. Whoever has held a task looks at all tasks itself before it sleeps.
+    Whoever cannot claim a task tells its holder, who may have looked too early, and does so again. A look
+    that finds nothing notes in the same step that its executor is idle, so whatever comes later finds it so,
+    and rings. And the ticket of the bell is taken before the look, so a ring after it ends the sleep.
 
     Args:
         tasks: all of them.
@@ -46,6 +47,8 @@ class TaskList(Generic[E]):
         self._tasks = tuple(tasks)
         self._ring = ring
         self._holders: dict[Task, E] = {}
+        self._wanted: set[Task] = set()
+        """Those that others have tried to claim since."""
         self._idle: dict[E, float] = {}
         """The executors that have found nothing to do, and until when each sleeps, as monotonic seconds."""
         self._held_up: set[E] = set()
@@ -99,30 +102,60 @@ class TaskList(Generic[E]):
     def claim(self, task: Task, executor: E) -> bool:
         """Hold a task if nobody does; true if the executor holds it now, and did not before."""
         if task in self._holders:
+            self._wanted.add(task)
             return False
         self._holders[task] = executor
+        self._wanted.discard(task)
         return True
 
-    def release(self, task: Task) -> None:
-        """Hold a task no more; those that wait for room may have some now."""
+    def claim_for_activity(self, spouts: Sequence[Task], executor: E, *, active: bool) -> bool:
+        """Hold all spouts, which are to hear that they are active, or not.
+
+        Args:
+            spouts: those of the list.
+            executor: the one that informs them.
+            active: whether they are active from now on.
+
+        Returns:
+            True if the executor holds them now; false if they know, or somebody holds one of them.
+        """
+        with self.lock:
+            if active is self.active or any(map(self.is_held, spouts)):
+                return False
+            self._holders.update(dict.fromkeys(spouts, executor))
+            self.active = active
+            return True
+
+    def release(self, task: Task) -> bool:
+        """Hold a task no more; those that wait for room may have some now.
+
+        Returns:
+            True if another executor has tried to claim it meanwhile, and counts on the holder: it may have
+            made room just after this one has found none.
+        """
         with self.lock:
             del self._holders[task]
             if self._held_up:
                 self.wake()
+            return task in self._wanted
 
     # -- idle executors
 
-    def is_idle(self, executor: E, until_s: float, *, waits_for_room: bool) -> None:
+    def is_idle(self, executor: E, *, waits_for_room: bool) -> None:
         """Note that an executor has found nothing to do.
 
         Args:
             executor: the executor.
-            until_s: monotonic time in seconds until which it sleeps; `AWAKE` before that is known.
             waits_for_room: whether a callback on its stack does.
         """
-        self._idle[executor] = until_s
+        self._idle[executor] = AWAKE
         if waits_for_room:
             self._held_up.add(executor)
+
+    def sleeps(self, executor: E, until_s: float) -> None:
+        """Note until when an idle executor sleeps, as monotonic time in seconds."""
+        if executor in self._idle:  # else it was woken since, and only seems to go to sleep
+            self._idle[executor] = until_s
 
     def is_awake(self, executor: E) -> None:
         """Note that an executor looks for something to do."""
@@ -135,8 +168,10 @@ class TaskList(Generic[E]):
         return len(self._idle) == len(self._running)
 
     def wake(self) -> None:
-        """Wake the executors that have nothing to do."""
+        """Wake the executors that have nothing to do; until they have looked, they count as awake."""
         if self._idle:
+            self._idle.clear()
+            self._held_up.clear()
             self.rings += 1
             self._ring()
 
