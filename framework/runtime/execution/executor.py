@@ -428,7 +428,8 @@ class Executor:
                 return
             self._turns_for_nothing = 0
             if not self._turn(self.tasks):
-                if any(task is not waiting for task in self._in_callbacks):
+                # The look may have found the room that others had just made, whose ring is over.
+                if not waiting.is_blocked or any(task is not waiting for task in self._in_callbacks):
                     return
                 self.busy.work_for(None, time.monotonic())
                 self._wait_for_room(waiting)

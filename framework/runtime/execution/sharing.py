@@ -156,34 +156,52 @@ class SharingExecutor(Executor):
                 tasks.drain(self, self._stop.reason, now)
         self._on_turn(now)
         self._activate_all()
-        self._unblock(candidates)
-        with tasks.lock:
-            # Spouts that are to hear of another activity wait until all of them can.
-            waits = self._stop.active is not tasks.active
-            runnable = [
-                task
-                for task in candidates
-                if tasks.is_free(task) and task.is_runnable(now) and not (waits and task.is_source)
-            ]
-            if not runnable:
-                tasks.is_idle(self, waits_for_room=bool(self._in_callbacks))
-                return None
-            chosen = self._rules.policy.choose(runnable)
-            tasks.claim(chosen, self)
-            tasks.leave_to_others(runnable, now)
-            return chosen
+        while True:
+            changes = tasks.changes
+            has_blocked = self._unblock(candidates)
+            with tasks.lock:
+                if not has_blocked or changes == tasks.changes:
+                    return self._chosen(candidates, now)
 
-    def _unblock(self, candidates: Sequence[Task]) -> None:
-        """Hand on what waits for room, of all candidates that are in no turn of another thread."""
+    def _chosen(self, candidates: Sequence[Task], now: float) -> Task | None:
+        """Claim one of the tasks that can run at a monotonic time, or note that the executor is idle."""
+        tasks = self._list
+        # Spouts that are to hear of another activity wait until all of them can.
+        waits = self._stop.active is not tasks.active
+        runnable = [
+            task
+            for task in candidates
+            if tasks.is_free(task) and task.is_runnable(now) and not (waits and task.is_source)
+        ]
+        if not runnable:
+            waiting = self._in_callbacks
+            if not waiting or (len(waiting) == 1 and waiting[0].is_blocked):  # else a callback continues
+                tasks.is_idle(self, waits_for_room=bool(waiting))
+            return None
+        chosen = self._rules.policy.choose(runnable)
+        tasks.claim(chosen, self)
+        tasks.leave_to_others(runnable, now)
+        return chosen
+
+    def _unblock(self, candidates: Sequence[Task]) -> bool:
+        """Hand on what waits for room, of all candidates that no other thread holds.
+
+        Returns:
+            True if there is no room for some of it.
+        """
+        has_blocked = False
         for task in candidates:
-            while task.emitter.blocked:
-                with self._list.lock:
-                    claimed = self._list.claim(task, self)
-                    if not claimed and self._list.holder(task) is not self:
-                        break
-                task.unblock()
-                if not (claimed and self._list.release(task)):
-                    break
+            if not task.emitter.blocked:
+                continue
+            with self._list.lock:
+                is_below = self._list.holder(task) is self  # its callback is on the stack
+                if not self._list.claim(task, self):
+                    continue
+            is_free = task.unblock()
+            has_blocked |= not is_free
+            if not is_below:
+                self._list.release(task, may_make_room=is_free)
+        return has_blocked
 
     def _activate_all(self) -> None:
         """Activate all spouts, or deactivate them, if that was asked for and no thread runs any of them."""

@@ -27,10 +27,10 @@ class TaskList(Generic[E]):
     The lock is held while tasks are looked at and claimed, and never during a turn. Through it, the thread
     that claims a task sees all that the thread has done that released it.
 
-    No wake-up is lost, by four rules. Whoever has held a task looks at all tasks itself before it sleeps.
-    Whoever cannot claim a task tells its holder, who may have looked too early, and does so again. A look
-    that finds nothing notes in the same step that its executor is idle, so whatever comes later finds it so,
-    and rings. And the ticket of the bell is taken before the look, so a ring after it ends the sleep.
+    No wake-up is lost, by four rules. Whoever has held a task looks at all tasks itself before it sleeps. A
+    look that has found no room for a task looks again if another task was released meanwhile. A look that
+    finds nothing notes in the same step that its executor is idle, so whatever comes later finds it so, and
+    rings. And the ticket of the bell is taken before the look, so a ring after it ends the sleep.
 
     Args:
         tasks: all of them.
@@ -42,13 +42,13 @@ class TaskList(Generic[E]):
         """To be held for all methods; those that may be called in a turn take it themselves."""
         self.rings = 0
         """The number of times that the executors have rung the bell themselves."""
+        self.changes = 0
+        """The number of times that a task was released after which there may be room for others."""
         self.active = False
         """True if the spouts have been activated, and not deactivated since."""
         self._tasks = tuple(tasks)
         self._ring = ring
         self._holders: dict[Task, E] = {}
-        self._wanted: set[Task] = set()
-        """Those that others have tried to claim since."""
         self._idle: dict[E, float] = {}
         """The executors that have found nothing to do, and until when each sleeps, as monotonic seconds."""
         self._held_up: set[E] = set()
@@ -100,13 +100,8 @@ class TaskList(Generic[E]):
         return task in self._holders
 
     def claim(self, task: Task, executor: E) -> bool:
-        """Hold a task if nobody does; true if the executor holds it now, and did not before."""
-        if task in self._holders:
-            self._wanted.add(task)
-            return False
-        self._holders[task] = executor
-        self._wanted.discard(task)
-        return True
+        """Hold a task, as before if the executor holds it already; false if another one does."""
+        return self._holders.setdefault(task, executor) is executor
 
     def claim_for_activity(self, spouts: Sequence[Task], executor: E, *, active: bool) -> bool:
         """Hold all spouts, which are to hear that they are active, or not.
@@ -126,18 +121,19 @@ class TaskList(Generic[E]):
             self.active = active
             return True
 
-    def release(self, task: Task) -> bool:
-        """Hold a task no more; those that wait for room may have some now.
+    def release(self, task: Task, *, may_make_room: bool = True) -> None:
+        """Hold a task no more.
 
-        Returns:
-            True if another executor has tried to claim it meanwhile, and counts on the holder: it may have
-            made room just after this one has found none.
+        Args:
+            task: the task.
+            may_make_room: whether others may have room now that had none before.
         """
         with self.lock:
             del self._holders[task]
-            if self._held_up:
-                self.wake()
-            return task in self._wanted
+            if may_make_room:
+                self.changes += 1
+                if self._held_up:
+                    self.wake()
 
     # -- idle executors
 
