@@ -454,7 +454,7 @@ class Shared:
         before = sharing.TaskList, sharing.SharedBell
         sharing.TaskList, sharing.SharedBell = kinds.tasks, kinds.bell  # type: ignore[misc]
         try:
-            self._sharing = Sharing(sources, split + [self.sink], parts)  # type: ignore[arg-type]
+            self._sharing = Sharing(sources, [*split, self.sink], parts)  # type: ignore[arg-type]
             self._sharing.tasks.lock = kinds.lock(stage)  # type: ignore[assignment]
             self._executors = [self._sharing.executor(lambda now: None, None) for _ in range(executors)]
         finally:
