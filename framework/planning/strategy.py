@@ -78,7 +78,7 @@ class AsConfigured:
             placed = (g.tasks for g, chosen in zip(groups, workers, strict=True) if chosen == worker)
             mine = sorted(task for group in placed for task in group)
             turns = tuple(task for task in mine if task not in blocking)
-            threads = max(min(draft.settings[THREADS], len(turns)), 1)
+            threads = 1 if kind is WorkerKind.INLINE else max(min(draft.settings[THREADS], len(turns)), 1)
             if turns or kind is WorkerKind.INLINE:
                 executors.append(Executor(worker, turns, threads=threads))
             executors += [Executor(worker, (task,), blocking=True) for task in mine if task in blocking]
@@ -142,12 +142,10 @@ def placement_problems(draft: Draft) -> list[Problem]:
 
 
 def _against_threads(draft: Draft) -> Iterator[str]:
-    """Why the threads of a worker cannot share its tasks; nothing where no more than one is asked for."""
+    """Why the threads of a worker cannot share its tasks; nothing where it has one thread."""
     settings = draft.settings
-    if settings[THREADS] == 1:
+    if settings[THREADS] == 1 or worker_kind(settings, draft.traits) is WorkerKind.INLINE:
         return
-    if worker_kind(settings, draft.traits) is WorkerKind.INLINE:
-        yield "an inline worker is the calling thread: expected 1, or viper.worker: thread or process"
     if is_auto(settings):
         yield (
             "topology.workers is auto, which measures what one thread of each worker does: expected 1, or a "

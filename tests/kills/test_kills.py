@@ -34,6 +34,14 @@ def test_killed_workers_with_checkpoints(name: str, tmp_path: Path) -> None:
     assert check_killed(Case(name, 2, ROWS.get(name, 200), 8, checkpoints=True), tmp_path).deaths > 2
 
 
+@pytest.mark.parametrize("checkpoints", [False, True])
+@pytest.mark.parametrize("name", at_every_change([n for n in SHAPES_KILLED if n != "transactions"], 1))
+def test_killed_workers_whose_threads_share_tasks(name: str, checkpoints: bool, tmp_path: Path) -> None:
+    shared = (("viper__worker__threads", 3),)
+    case = Case(name, 1, ROWS.get(name, 200), 6, workers=2, options=shared, checkpoints=checkpoints)
+    assert check_killed(case, tmp_path).deaths > 2
+
+
 @pytest.mark.parametrize("evaluator", at_every_change(EVALUATORS, 0))
 def test_workers_killed_faster_than_they_recover(evaluator: str, tmp_path: Path) -> None:
     by = (("viper__transactions__evaluator", evaluator), ("viper__transactions__threads", 2))
