@@ -217,6 +217,7 @@ class StagedTask:
 
     is_source = False
     awaits_answers = passes_time = waits_with_input = is_cyclic = False
+    in_flight = 0
     ends_at_us = waiting_for = largest_slice = None
     wake_at_s = NEVER_S
 
