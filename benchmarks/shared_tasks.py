@@ -1,9 +1,9 @@
 """Threads that share the tasks of a worker, beside threads that have them dealt out, for uneven tasks.
 
 A spout feeds bolts of one task each. Every one waits (`sleep`), compresses bytes (`zlib`, which releases
-Python's lock) or counts (`python`, which holds it) for about the milliseconds that it has: 4, 1, 4 and 1, so
-that dealing them out to two threads one by one gives one of them all that is slow. Each round runs every way
-once, and the ratios are of the best rounds.
+Python's lock) or counts (`python`, which holds it). They do so for about 4, 1, 4 and 1 milliseconds. Dealt
+out one by one to two threads, all that are slow are on one of them. Each round runs every way once, and the
+ratios are of the best rounds.
 
     python benchmarks/shared_tasks.py [--tuples N] [--rounds N] [--work sleep,zlib,python,cheap]
 """

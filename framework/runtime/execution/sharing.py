@@ -32,7 +32,7 @@ class SharedParts:
     """The arguments of executors that all of one list have in common."""
 
     rules: Rules
-    """How the tasks are run; each executor has an idle strategy of its own."""
+    """The rules by which the tasks are run; each executor has an idle strategy of its own."""
     bell: Bell
     """All of the executors sleep on it."""
     stop: StopSignal
@@ -40,7 +40,7 @@ class SharedParts:
     fed_by_others: Sequence[Task]
     """Tasks that read from tasks of other lists, or send to them."""
     requests: HeartbeatRequests | None
-    """How heartbeats of spouts are asked for; None where their time does not pass by itself."""
+    """The requests for heartbeats of spouts; None where their time does not pass by itself."""
 
 
 class Sharing:
@@ -111,7 +111,7 @@ class SharingExecutor(Executor):
             on_moved=on_moved,
         )
         self.sharing = sharing
-        """What it has in common with the other executors of the list."""
+        """All that it has in common with the other executors of the list."""
         self._list = sharing.tasks
         self._live_time = sharing.live_time
         self._slices = sharing.slices

@@ -52,7 +52,7 @@ class TaskList(Generic[E]):
         self._idle: dict[E, float] = {}
         """The executors that have found nothing to do, and until when each sleeps, as monotonic seconds."""
         self._held_up: set[E] = set()
-        """Those of them that wait for room for a task of theirs, whose callback is on the stack."""
+        """The idle executors that wait for room for a task of theirs, whose callback is on the stack."""
         self._drained: set[Task] = set()
         """The tasks that have heard that the run is to drain."""
         self._running: set[E] = set()
@@ -207,7 +207,7 @@ class TaskList(Generic[E]):
 
 
 class FreeTasks:
-    """Those of some tasks that nobody holds, whenever they are iterated over.
+    """Yields those of some tasks that nobody holds, whenever it is iterated over.
 
     Args:
         tasks: of these.

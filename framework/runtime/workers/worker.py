@@ -294,8 +294,8 @@ class Worker:
     def _held(self) -> Iterator[tuple[int, Task]]:
         """The tasks that were started, with the indexes of the executors that are to call back into them.
 
-        That is the one whose thread has a callback of the task on its stack and is left behind, if there is
-        one, and else the one that has started it.
+        A thread that is left behind may have a callback of the task on its stack. Then it is that one's, and
+        else the one's that has started the task.
         """
         for index, task in self._begun:
             holder = self._executors[index].holder(task)

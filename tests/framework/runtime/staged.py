@@ -27,7 +27,7 @@ MOST_POINTS = 20_000
 
 
 class Wrong(Exception):
-    """What a schedule has shown."""
+    """The mistake that a schedule has shown."""
 
 
 class Stage:
