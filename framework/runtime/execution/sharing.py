@@ -81,11 +81,11 @@ class Sharing:
 class SharingExecutor(Executor):
     """Runs whichever task of a list can run and is run by no other thread.
 
-    It differs from an executor that has its tasks to itself in four ways. It claims a task for each turn, and
-    for the moment in which it hands on what waits for room. A drain, which all tasks are to hear of,
-    comes to each of them once, and not while it is in the turn of another thread. It sleeps only if it has found
-    nothing to do, and is woken for what others leave to it. And it takes nothing for stuck as long as another
-    thread runs a task. There are no cycles and no chains among the tasks.
+    It differs from an executor that has its tasks to itself in four ways. It claims a task for each turn,
+    and for the moment in which it hands on what waits for room. A drain, which all tasks are to hear of,
+    comes to each of them once, and not while it is in the turn of another thread. It sleeps only if it
+    has found nothing to do, and is woken for what others leave to it. And it takes nothing for stuck as
+    long as another thread runs a task. There are no cycles and no chains among the tasks.
 
     Args:
         sharing: the list, and what belongs to it.
