@@ -63,7 +63,8 @@ def _lines(plan: Plan) -> Iterator[str]:
         why = "topology.workers: auto" if name in plan.movable else "viper.parallelism.max"
         yield f"{name}: {tasks} of {most} tasks get tuples at first ({why})"
     for name in plan.claiming:
-        yield f"{name}: {len(plan.tasks_of(name))} tasks share their input by claims (viper.sharing)"
+        how = "claim its key groups" if name in plan.claimed_by_key else "share their input by claims"
+        yield f"{name}: {len(plan.tasks_of(name))} tasks {how} (viper.sharing)"
     states = [_states(plan)] if any(traits.states for traits in plan.traits.values()) else []
     joins = [_joins(plan)] if any(traits.joins for traits in plan.traits.values()) else []
     tables = [_tables(plan)] if plan.table_groups else []
@@ -235,6 +236,7 @@ def _as_json(plan: Plan) -> dict[str, Any]:
         "tasks": [asdict(task) for task in plan.tasks],
         "scalable": {name: len(tasks) for name, tasks in plan.scalable.items()},
         "claiming": list(plan.claiming),
+        "claimed_by_key": list(plan.claimed_by_key),
         "streams": [_stream(subscription) for subscription in plan.subscriptions],
         "channels": [asdict(channel) for channel in plan.channels],
         "joins": _joining(plan),

@@ -72,7 +72,7 @@ class Describing:
                     tasks=len(plan.tasks_of(node.id)),
                     scalable=node.id in plan.scalable,
                     conf=dict(self._own(node.id)),
-                    sharing="claims" if node.id in plan.claiming else "dealt",
+                    sharing=_sharing(plan, node.id),
                 )
                 for node in shown
             ),
@@ -96,6 +96,12 @@ class Describing:
         for key in sorted(conf):
             if key in declared or (key in self._settings and conf[key] != self._settings[key]):
                 yield key, shown_value(key, conf[key])
+
+
+def _sharing(plan: Plan, component: str) -> str:
+    if component in plan.claimed_by_key:
+        return "claims by key"
+    return "claims" if component in plan.claiming else "dealt"
 
 
 def shown_value(key: str, value: Any) -> Any:

@@ -29,7 +29,8 @@ class DescribedComponent:
     conf: Mapping[str, Any]
     """Its own configuration: what differs from that of the topology."""
     sharing: str = "dealt"
-    """``claims`` if its tasks share their input by claims; ``dealt`` if tuples are dealt out beforehand."""
+    """``claims`` if its tasks share their input by claims, ``claims by key`` if they claim its key groups.
+    Else ``dealt``: tuples are dealt out beforehand."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ export function showDetail(description, seen, snapshot) {
   const { component } = seen, described = description.components.find((each) => each.id === component.id);
   setText(byId("h-detail"), component.id);
   const kind = described.kind === "Python" ? "" : `${described.kind} `;
-  const sharing = described.sharing === "claims" ? ", whose tasks share their input by claims" : "";
+  const sharing = { claims: ", whose tasks share their input by claims", "claims by key": ", whose tasks claim its key groups" }[described.sharing] ?? "";
   setText(byId("about"), `${kind}${component.role} ${described.implementation}${sharing}`);
   showScaling(described, component);
   const workers = new Set(component.tasks.map((task) => task.worker));

@@ -16,6 +16,7 @@ from framework.cli.exit_codes import ExitCode
 Viper = Callable[..., Result]
 Process = Callable[..., "subprocess.Popen[str]"]
 
+KEYED = Path(__file__).parents[3] / "topologies" / "brisk_word_count.yaml"
 ELSEWHERE = """name: elsewhere
 spouts: [{{id: numbers, className: parts.Numbers}}]
 bolts:
@@ -179,6 +180,13 @@ class TestPlan:
         assert told.splitlines()[1] == "double: 2 tasks share their input by claims (viper.sharing)"
         assert json.loads(viper("plan", "doubling", "--json", *claims).stdout)["claiming"] == ["double"]
         assert "claims" not in viper("plan", "doubling", *tasks).stdout
+
+    def test_bolts_whose_tasks_claim_key_groups_are_told(self, viper: Viper) -> None:
+        told = viper("plan", str(KEYED), "-o", "viper.sharing=claims").stdout.splitlines()
+        assert "counter: 2 tasks claim its key groups (viper.sharing)" in told
+        assert "parser: 2 tasks share their input by claims (viper.sharing)" in told
+        plan = json.loads(viper("plan", str(KEYED), "-o", "viper.sharing=claims", "--json").stdout)
+        assert plan["claimed_by_key"] == ["counter"]
 
     def test_json_says_who_feeds_whom(self, viper: Viper) -> None:
         plan = json.loads(viper("plan", "doubling", "--json").stdout)

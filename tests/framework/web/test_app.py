@@ -10,15 +10,18 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from framework import Bolt, TopologyBuilder, ValueState
 from framework.model.errors import SuspendError
+from framework.runtime.leading.describing import Describing
 from framework.runtime.observation.counters import bound_s
 from framework.runtime.run import Run
 from framework.web.app import RunApp
 from framework.web.prometheus import _buckets
 from framework.web.watch import RunWatch
+from tests.framework.runtime.pieces import plan_of
 from tests.framework.runtime.workers.running import Workers, every_kind
 from tests.framework.web.asking import Client
-from tests.framework.web.conftest import COUNT, SHARED, going_on, shown, until
+from tests.framework.web.conftest import COUNT, SHARED, Waiting, going_on, shown, until
 
 KEPT = COUNT - COUNT // 10
 """Tuples that come to the sink."""
@@ -264,6 +267,25 @@ def test_claims_are_shown_where_tasks_share_their_input(tmp_path: Path, sharing:
         assert sum(task["claimed"] for task in tasks) == COUNT
         assert 1 <= sum(task["claims"] for task in tasks) <= COUNT
         assert f"viperstorm_claimed_tuples_total{labels} {COUNT}.0" in metrics
+
+
+class Counting(Bolt):
+    """Counts by key."""
+
+    outputs = ["number"]
+    count = ValueState("int64", default=0)
+
+    def process(self, tup: Any) -> None:
+        self.emit([self.count.add(1)])
+
+
+def test_a_bolt_whose_key_groups_are_claimed_is_told() -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("orders", Waiting())
+    bolt = builder.set_bolt("counting", Counting, 2, config={"viper.sharing": "claims"})
+    bolt.fields_grouping("orders", "number")
+    described = Describing(*plan_of(builder), None).description()
+    assert [each.sharing for each in described.components] == ["dealt", "claims by key"]
 
 
 class TestBeginning:
