@@ -11,13 +11,13 @@
  *           reader notes from which tuple on it has a group. It may die before it does, so it has noted that tuple, and
  *           the group, for its successor before the exchange.
  * Progress. Lock-free: an exchange fails only where another reader has come to the group's next tuple, or gone.
- * Cost.     One exchange for a tuple that is the first to come to, none for others. All words are looked at to give
- *           groups up: 256 of them are 32 lines.
+ * Cost.     One exchange for a tuple by whoever comes to it first, none by others; one for each group that is given up.
  */
 #include "viper/keyclaims.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdlib.h>
 
 #include "crash.h"
 #include "layout.h"
@@ -67,65 +67,106 @@ vp_keyclaims *vp_keyclaims_format(void *region, uint32_t groups, uint32_t reader
     return claims;
 }
 
+struct vp_keyclaimant {
+    vp_keyclaims *claims;
+    uint32_t reader;
+    uint32_t count;   /* of the groups that it has */
+    uint16_t *groups; /* those, in any order; room for all */
+};
+
 /* Comes to a tuple of a group; whether it is the reader's. */
-static bool come_to(vp_keyclaims *claims, uint32_t reader, uint32_t group, uint64_t number)
+static bool come_to(vp_keyclaimant *claimant, uint16_t group, uint64_t number)
 {
+    vp_keyclaims *claims = claimant->claims;
     _Atomic uint64_t *word = &claims->words[group];
-    uint64_t found = atomic_load_explicit(word, memory_order_acquire), owner, me = reader + UINT64_C(1);
+    uint64_t found = atomic_load_explicit(word, memory_order_acquire), owner, me = claimant->reader + UINT64_C(1);
     do {
         owner = found & OWNERS;
         if (found >> OWNER_BITS > number) /* another has come to it: processed, or left to who has the group */
             return owner == me && atomic_load_explicit(since(claims, group), memory_order_relaxed) <= number;
         if (!owner) /* relaxed: for a successor, which sees all that the dead one has done */
-            atomic_store_explicit(taking(claims, reader), number << OWNER_BITS | group, memory_order_relaxed);
+            atomic_store_explicit(taking(claims, claimant->reader), number << OWNER_BITS | group, memory_order_relaxed);
         VP_CRASH_POINT("key claim: not exchanged");
     } while (!atomic_compare_exchange_weak_explicit(word, &found, (number + 1) << OWNER_BITS | (owner ? owner : me),
                                                     memory_order_acq_rel, memory_order_acquire));
     VP_CRASH_POINT("key claim: exchanged");
-    if (!owner)
+    if (!owner) {
         atomic_store_explicit(since(claims, group), number, memory_order_relaxed);
+        claimant->groups[claimant->count++] = group;
+    }
     return !owner || owner == me;
 }
 
-void vp_keyclaims_begin(vp_keyclaims *claims, uint32_t reader, uint64_t number)
+/* Finds the groups that a dead reader has left, and from which tuple on it had the last one. */
+static void take_over(vp_keyclaimant *claimant)
 {
-    uint64_t last = atomic_load_explicit(taking(claims, reader), memory_order_relaxed);
-    uint32_t group = (uint32_t)(last & OWNERS);
-    if (vp_keyclaims_owner(claims, group) == reader)
-        atomic_store_explicit(since(claims, group), last >> OWNER_BITS, memory_order_relaxed);
-    vp_keyclaims_release(claims, reader, number);
+    vp_keyclaims *claims = claimant->claims;
+    uint64_t last = atomic_load_explicit(taking(claims, claimant->reader), memory_order_relaxed);
+    for (uint32_t group = 0; group < claims->groups; group++)
+        if (vp_keyclaims_owner(claims, group) == claimant->reader) {
+            claimant->groups[claimant->count++] = (uint16_t)group;
+            if (group == (last & OWNERS))
+                atomic_store_explicit(since(claims, group), last >> OWNER_BITS, memory_order_relaxed);
+        }
 }
 
-uint64_t vp_keyclaims_take(vp_keyclaims *claims, uint32_t reader, uint64_t number, const uint16_t *groups, uint64_t most,
-                           uint64_t *count, uint16_t *mine)
+vp_keyclaimant *vp_keyclaimant_new(vp_keyclaims *claims, uint32_t reader, uint64_t number)
+{
+    vp_keyclaimant *claimant = malloc(sizeof *claimant);
+    uint16_t *groups = malloc(claims->groups * sizeof *groups);
+    if (!claimant || !groups) {
+        free(claimant);
+        free(groups);
+        return NULL;
+    }
+    *claimant = (vp_keyclaimant){claims, reader, 0, groups};
+    take_over(claimant);
+    vp_keyclaimant_release(claimant, number);
+    return claimant;
+}
+
+void vp_keyclaimant_free(vp_keyclaimant *claimant)
+{
+    free(claimant->groups);
+    free(claimant);
+}
+
+uint64_t vp_keyclaimant_take(vp_keyclaimant *claimant, uint64_t number, const uint16_t *groups, uint64_t most,
+                             uint64_t *count, uint16_t *mine)
 {
     uint64_t taken = 0, gone = 0;
     for (; gone < *count && taken < most; gone++) {
-        mine[gone] = come_to(claims, reader, groups[gone], number + gone);
+        mine[gone] = come_to(claimant, groups[gone], number + gone);
         taken += mine[gone];
         VP_CRASH_POINT("key claim: come to a tuple");
     }
     *count = gone;
     const uint64_t end = number + gone;
-    /* Relaxed: it is a hint for how far to go at once. */
-    uint64_t frontier = atomic_load_explicit(&claims->frontier, memory_order_relaxed);
-    while (frontier < end && !atomic_compare_exchange_weak_explicit(&claims->frontier, &frontier, end,
-                                                                    memory_order_relaxed, memory_order_relaxed))
+    _Atomic uint64_t *frontier = &claimant->claims->frontier;
+    uint64_t found = atomic_load_explicit(frontier, memory_order_relaxed); /* relaxed: a hint for how far to go at once */
+    while (found < end &&
+           !atomic_compare_exchange_weak_explicit(frontier, &found, end, memory_order_relaxed, memory_order_relaxed))
         ;
     return taken;
 }
 
-void vp_keyclaims_release(vp_keyclaims *claims, uint32_t reader, uint64_t number)
+void vp_keyclaimant_release(vp_keyclaimant *claimant, uint64_t number)
 {
-    for (uint32_t i = 0; i < claims->groups; i++) {
-        uint64_t found = atomic_load_explicit(&claims->words[i], memory_order_relaxed);
-        while ((found & OWNERS) == reader + UINT64_C(1) && found >> OWNER_BITS <= number) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < claimant->count; i++) {
+        uint16_t group = claimant->groups[i];
+        _Atomic uint64_t *word = &claimant->claims->words[group];
+        uint64_t found = atomic_load_explicit(word, memory_order_relaxed);
+        bool given_up = false;
+        while (!given_up && found >> OWNER_BITS <= number) {
             VP_CRASH_POINT("key claim: not given up");
-            if (atomic_compare_exchange_weak_explicit(&claims->words[i], &found, found & ~OWNERS, memory_order_release,
-                                                      memory_order_relaxed))
-                break;
+            given_up = atomic_compare_exchange_weak_explicit(word, &found, found & ~OWNERS, memory_order_release,
+                                                             memory_order_relaxed);
         }
+        if (!given_up)
+            claimant->groups[kept++] = group;
     }
+    claimant->count = kept;
 }
 
 uint64_t vp_keyclaims_frontier(const vp_keyclaims *claims)

@@ -15,6 +15,7 @@ static const char *const POINTS[] = {
 enum { POINT_COUNT = sizeof POINTS / sizeof *POINTS };
 
 static vp_keyclaims *claims;
+static vp_keyclaimant *claimants[READERS];
 static uint16_t group_of[ALL];
 static int owner_of[ALL]; /* who has processed a tuple; -1: nobody */
 static bool lasts[ALL];   /* whether that is committed */
@@ -64,7 +65,7 @@ static void take(int reader)
     uint64_t first = readers[reader].number, left = ALL - first, count = 1 + random_below(&draws, MOST_AT_ONCE);
     uint64_t most = 1 + random_below(&draws, 3), own = 0;
     count = count < left ? count : left;
-    uint64_t taken = vp_keyclaims_take(claims, (uint32_t)reader, first, group_of + first, most, &count, mine);
+    uint64_t taken = vp_keyclaimant_take(claimants[reader], first, group_of + first, most, &count, mine);
     for (uint64_t i = 0; i < count; i++)
         if (mine[i]) {
             process(reader, first + i);
@@ -82,7 +83,7 @@ static void commit(int reader)
         if (owner_of[number] == reader)
             lasts[number] = true;
     readers[reader].first = readers[reader].number;
-    vp_keyclaims_release(claims, (uint32_t)reader, readers[reader].number);
+    vp_keyclaimant_release(claimants[reader], readers[reader].number);
 }
 
 static void step(int reader)
@@ -99,6 +100,13 @@ static void step(int reader)
 
 static bool redoes; /* successors do again what was not committed */
 
+static void begin(int reader, uint64_t number)
+{
+    if (claimants[reader])
+        vp_keyclaimant_free(claimants[reader]);
+    CHECK(claimants[reader] = vp_keyclaimant_new(claims, (uint32_t)reader, number));
+}
+
 /* The successor of a dead reader begins where that one's slice has, or goes on behind all that was delivered to it. */
 static void bury(int reader)
 {
@@ -109,7 +117,7 @@ static void bury(int reader)
             if (owner_of[number] == reader)
                 owner_of[number] = -1;
         readers[reader].number = first;
-        vp_keyclaims_begin(claims, (uint32_t)reader, first);
+        begin(reader, first);
         return;
     }
     if (first == readers[reader].number) { /* it was taking more, or giving groups up */
@@ -120,7 +128,7 @@ static void bury(int reader)
         if (owner_of[number] == reader || owner_of[number] == -1)
             is_lost[number] = true;
     readers[reader].first = readers[reader].number;
-    vp_keyclaims_begin(claims, (uint32_t)reader, readers[reader].number);
+    begin(reader, readers[reader].number);
 }
 
 static void set_up(uint64_t seed)
@@ -137,6 +145,8 @@ static void set_up(uint64_t seed)
         group_of[number] = (uint16_t)(random_below(&draws, 2) ? 0 : random_below(&draws, GROUPS)); /* one is hot */
         owner_of[number] = -1;
     }
+    for (int reader = 0; reader < READERS; reader++)
+        begin(reader, 0);
     depth = 0;
     inside[0] = -1;
 }
@@ -213,15 +223,15 @@ static void test_who_does_nothing_holds_up_its_group_only(void)
     set_up(1);
     for (int number = 0; number < ALL; number++)
         group_of[number] = (uint16_t)(number % GROUPS);
-    CHECK_EQUAL(vp_keyclaims_take(claims, 0, 0, group_of, 1, &count, mine), 1);
+    CHECK_EQUAL(vp_keyclaimant_take(claimants[0], 0, group_of, 1, &count, mine), 1);
     count = ALL;
-    CHECK_EQUAL(vp_keyclaims_take(claims, 1, 0, group_of, ALL, &count, mine), ALL - ALL / GROUPS);
+    CHECK_EQUAL(vp_keyclaimant_take(claimants[1], 0, group_of, ALL, &count, mine), ALL - ALL / GROUPS);
     CHECK_EQUAL(count, ALL);
     for (int number = 0; number < ALL; number++)
         CHECK_EQUAL(mine[number], number % GROUPS != 0);
-    vp_keyclaims_release(claims, 0, 1); /* more was left to it */
+    vp_keyclaimant_release(claimants[0], 1); /* more was left to it */
     CHECK_EQUAL(vp_keyclaims_owner(claims, 0), 0);
-    vp_keyclaims_release(claims, 1, ALL);
+    vp_keyclaimant_release(claimants[1], ALL);
     CHECK_EQUAL(vp_keyclaims_owner(claims, 1), -1);
 }
 
@@ -231,5 +241,7 @@ int main(void)
     test_each_tuple_has_one_reader_and_each_group_its_order();
     test_deaths(false);
     test_deaths(true);
+    for (int reader = 0; reader < READERS; reader++)
+        vp_keyclaimant_free(claimants[reader]);
     return 0;
 }

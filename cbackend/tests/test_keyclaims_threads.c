@@ -15,9 +15,11 @@ static void *go_through_all(void *argument)
 {
     uint32_t me = (uint32_t)(uintptr_t)argument;
     uint16_t mine[WINDOW];
+    vp_keyclaimant *claimant = vp_keyclaimant_new(claims, me, 0);
+    CHECK(claimant);
     for (uint64_t number = 0; number < ALL;) {
         uint64_t count = ALL - number < WINDOW ? ALL - number : WINDOW;
-        vp_keyclaims_take(claims, me, number, group_of + number, 2, &count, mine);
+        vp_keyclaimant_take(claimant, number, group_of + number, 2, &count, mine);
         for (uint64_t i = 0; i < count; i++)
             if (mine[i]) {
                 uint16_t group = group_of[number + i];
@@ -26,8 +28,9 @@ static void *go_through_all(void *argument)
                 counts[group]++;
             }
         number += count;
-        vp_keyclaims_release(claims, me, number);
+        vp_keyclaimant_release(claimant, number);
     }
+    vp_keyclaimant_free(claimant);
     return NULL;
 }
 

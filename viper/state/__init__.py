@@ -20,12 +20,13 @@ key groups over to other tasks, through files or not.
 
 from viper._rows import KeyedTable, ListCell, MapCell, Scope, StateCell, TableCell
 from viper.state.chunks import Chunk, export, load, next_chunk
-from viper.state.claims import KeyClaims
+from viper.state.claims import KeyClaimant, KeyClaims
 from viper.state.keyed import KeyedState, items, scope_of, token_of
 from viper.state.memory import Pool, UndoLog, Writer
 
 __all__ = [
     "Chunk",
+    "KeyClaimant",
     "KeyClaims",
     "KeyedState",
     "KeyedTable",

@@ -57,12 +57,51 @@ class KeyClaims:
         """The least number that no task has come to."""
         return int(lib.vp_keyclaims_frontier(self._claims))
 
-    def take(self, index: int, number: int, groups: Buffer, most: int) -> tuple[array[int], int]:
-        """Go through the next tuples of a task, up to where it has `most` of its own.
+    def owned(self, index: int) -> list[int]:
+        """The groups that a task has."""
+        owner = lib.vp_keyclaims_owner
+        return [group for group in range(self.groups) if owner(self._claims, group) == index]
+
+    def owner(self, group: int) -> int | None:
+        """The index of the task that has a group; None where nobody has it."""
+        found = int(lib.vp_keyclaims_owner(self._claims, group))
+        return None if found < 0 else found
+
+
+class KeyClaimant:
+    """A task among those that claim the key groups of a component; for one thread at a time.
+
+    Args:
+        claims: the groups.
+        index: of the task, below `claims.tasks`.
+    """
+
+    __slots__ = ("_claimant", "claims", "index")
+
+    def __init__(self, claims: KeyClaims, index: int) -> None:
+        self.claims = claims
+        """The key groups."""
+        self.index = index
+        """Of the task."""
+        self._claimant: Any = ffi.NULL
+
+    def begin(self, number: int) -> None:
+        """Begin, or take the place of a task that has died; to be called first.
 
         Args:
-            index: of the task, below `tasks`.
-            number: of the first tuple, where the last call for this task ended, or `begin` said.
+            number: all its tuples before this one are processed, or lost. Tuples behind it that a dead task
+                had come to are this one's if they were that one's.
+        """
+        made = lib.vp_keyclaimant_new(self.claims._claims, self.index, number)
+        if not made:
+            raise MemoryError("no memory for the key groups of a task")
+        self._claimant = ffi.gc(made, lib.vp_keyclaimant_free)
+
+    def take(self, number: int, groups: Buffer, most: int) -> tuple[array[int], int]:
+        """Go through the next tuples, up to where it has `most` of its own.
+
+        Args:
+            number: of the first tuple, where the last call ended, or `begin` said.
             groups: the group of each tuple, as native uint16.
             most: at least 1.
 
@@ -74,36 +113,15 @@ class KeyClaims:
         mine = array("H", bytes(2 * len(numbers)))
         gone = ffi.new("uint64_t *", len(numbers))
         own = ffi.from_buffer("uint16_t[]", mine)
-        taken = int(lib.vp_keyclaims_take(self._claims, index, number, numbers, most, gone, own))
+        taken = int(lib.vp_keyclaimant_take(self._claimant, number, numbers, most, gone, own))
         ffi.release(own)
         del mine[gone[0] :]
         return mine, taken
 
-    def begin(self, index: int, number: int) -> None:
-        """Begin in the place of a task, or of one that has died.
+    def release(self, number: int) -> None:
+        """Give up the groups of which nothing is left to the task.
 
         Args:
-            index: of the task.
-            number: all its tuples before this one are processed, or lost. Tuples behind it that a dead task
-                had come to are this one's if they were that one's.
-        """
-        lib.vp_keyclaims_begin(self._claims, index, number)
-
-    def release(self, index: int, number: int) -> None:
-        """Give up the groups of a task of which nothing is left to it.
-
-        Args:
-            index: of the task.
             number: all tuples before this one are processed, and their changes committed.
         """
-        lib.vp_keyclaims_release(self._claims, index, number)
-
-    def owned(self, index: int) -> list[int]:
-        """The groups that a task has."""
-        owner = lib.vp_keyclaims_owner
-        return [group for group in range(self.groups) if owner(self._claims, group) == index]
-
-    def owner(self, group: int) -> int | None:
-        """The index of the task that has a group; None where nobody has it."""
-        found = int(lib.vp_keyclaims_owner(self._claims, group))
-        return None if found < 0 else found
+        lib.vp_keyclaimant_release(self._claimant, number)

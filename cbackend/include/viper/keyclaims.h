@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 typedef struct vp_keyclaims vp_keyclaims;
+typedef struct vp_keyclaimant vp_keyclaimant; /* a reader, private to its process */
 
 /* Bytes that those of so many groups take, for so many readers. */
 uint64_t vp_keyclaims_size(uint32_t groups, uint32_t readers);
@@ -24,19 +25,23 @@ uint64_t vp_keyclaims_size(uint32_t groups, uint32_t readers);
 vp_keyclaims *vp_keyclaims_format(void *region, uint32_t groups, uint32_t readers);
 
 /* A reader begins, or takes the place of a dead one. All tuples below a number are processed, or lost; it comes to those
- * behind, of which the dead one may have come to some before. They are its own if they were the dead one's. */
-void vp_keyclaims_begin(vp_keyclaims *claims, uint32_t reader, uint64_t number);
+ * behind, of which the dead one may have come to some before. They are its own if they were the dead one's. NULL if there
+ * is no memory. Numbers have 48 bits, readers 15. */
+vp_keyclaimant *vp_keyclaimant_new(vp_keyclaims *claims, uint32_t reader, uint64_t number);
+
+/* Ends the use of a reader; what it has, it has. */
+void vp_keyclaimant_free(vp_keyclaimant *claimant);
 
 /* Goes through the next tuples of a reader, up to where it has `most` of its own, at least 1. They have numbers from
  * `number` on, and are of these groups, each below the number of groups. Says in `mine` which of them are the reader's, and
  * in `count` through how many it has gone; returns how many are the reader's. Each call begins where the reader's last one
- * ended, or where it has begun. Numbers have 48 bits, readers 15. */
-uint64_t vp_keyclaims_take(vp_keyclaims *claims, uint32_t reader, uint64_t number, const uint16_t *groups, uint64_t most,
-                           uint64_t *count, uint16_t *mine);
+ * ended, or where it has begun. */
+uint64_t vp_keyclaimant_take(vp_keyclaimant *claimant, uint64_t number, const uint16_t *groups, uint64_t most,
+                             uint64_t *count, uint16_t *mine);
 
 /* Gives up those of a reader's groups of which nothing is left to it. All of its tuples below a number are processed, and
  * what they have changed lasts. */
-void vp_keyclaims_release(vp_keyclaims *claims, uint32_t reader, uint64_t number);
+void vp_keyclaimant_release(vp_keyclaimant *claimant, uint64_t number);
 
 /* The least number that no reader has come to yet; from anywhere. */
 uint64_t vp_keyclaims_frontier(const vp_keyclaims *claims);

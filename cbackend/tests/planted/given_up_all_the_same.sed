@@ -1,1 +1,1 @@
-s/<= number) {/<= number + 1) {/
+s/>> OWNER_BITS <= number) {/>> OWNER_BITS <= number + 1) {/

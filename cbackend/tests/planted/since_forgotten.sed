@@ -1,1 +1,1 @@
-s/atomic_store_explicit(since(claims, group), number, memory_order_relaxed);/(void)number;/
+s/atomic_store_explicit(since(claims, group), number, memory_order_relaxed);/;/

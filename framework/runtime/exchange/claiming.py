@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import compress
 from typing import Any, Final
 
@@ -13,7 +12,7 @@ from framework.runtime.exchange.pieces import Cutter, Delivering, InputSource, I
 from viper.position import Positions
 from viper.reader import Reader, Run
 from viper.rows import partition
-from viper.state import KeyClaims
+from viper.state import KeyClaimant
 
 _PART_OF_GROUPS: Final = 2
 """A task goes at most through half as many new tuples at once as are its share of the key groups.
@@ -26,22 +25,13 @@ _MOST: Final = 4096
 """Most tuples that a task goes through at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Claimed:
-    """The key groups that a task claims with others."""
-
-    claims: KeyClaims
-    index: int
-    """Of the task among these."""
-
-
 class ClaimingCutter(Cutter):
     """Makes pieces of those tuples whose key groups a task has, or takes as nobody else does.
 
     Args:
         reader: delivers runs of jumbo tuples, as to all tasks of the bolt.
         sources: the producing tasks, by their index at the reader's gate; each of their streams has a key.
-        claimed: the key groups.
+        claimant: the task among those that claim the key groups; it begins here.
         copies: as of a `Cutter`.
         whole: as of a `Cutter`.
     """
@@ -50,7 +40,7 @@ class ClaimingCutter(Cutter):
         self,
         reader: Delivering,
         sources: Sequence[InputSource],
-        claimed: Claimed,
+        claimant: KeyClaimant,
         *,
         copies: bool,
         whole: bool,
@@ -59,7 +49,8 @@ class ClaimingCutter(Cutter):
         assert isinstance(reader, Reader), "bolts with claims have one gate, and are not chained"
         self._from = reader
         reader.defer()
-        self._claims, self._index = claimed.claims, claimed.index
+        claimant.begin(reader.delivered_tuples())
+        self._claimant, self._claims = claimant, claimant.claims
         self._window = max(self._claims.groups // (_PART_OF_GROUPS * self._claims.tasks), 1)
         self._routers: dict[tuple[int, ...], _KeyGroups] = {}
         self._mine = Positions()
@@ -97,7 +88,7 @@ class ClaimingCutter(Cutter):
         groups = array("H")
         for piece in pieces:
             groups.extend(self._groups_of(piece))
-        mine, count = self._claims.take(self._index, number, groups, limit)
+        mine, count = self._claimant.take(number, groups, limit)
         if len(mine) < len(groups):
             self._put_back(runs, order, positions, len(mine))
         if count < len(groups):

@@ -12,11 +12,12 @@ from functools import lru_cache, partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Protocol
 
-from framework.runtime.exchange.claiming import Claimed, ClaimingCutter
+from framework.runtime.exchange.claiming import ClaimingCutter
 from framework.runtime.exchange.pieces import Cutter, Delivering, InputSource, Piece, grouped
 from viper.link import Link
 from viper.position import Level, Position, Positions
 from viper.reader import Reader
+from viper.state import KeyClaimant
 
 if TYPE_CHECKING:
     from viper.columns.lease import Lease
@@ -32,7 +33,7 @@ class Inlet:
         shares: bool,
         whole: bool,
         borrows: bool = False,
-        own: range | Claimed | None = None,
+        own: range | KeyClaimant | None = None,
     ) -> None:
         """
         Args:
@@ -41,12 +42,12 @@ class Inlet:
             shares: whether other replicas get the same values, and one of them may change them.
             whole: whether pieces are to hold payloads, not lists of rows.
             borrows: whether columns may lie in memory that is asked back.
-            own: as of a `Cutter`; or the key groups that the task claims with others.
+            own: as of a `Cutter`; or the task, where it claims key groups with others.
         """
         self.reader = reader
         self.sources = tuple(sources)
         cutter: Cutter
-        if isinstance(own, Claimed):
+        if isinstance(own, KeyClaimant):
             cutter = ClaimingCutter(reader, sources, own, copies=shares, whole=whole)
         else:
             cutter = Cutter(reader, sources, copies=shares, whole=whole, borrows=borrows, own=own)
@@ -119,7 +120,7 @@ class BoltInput:
         shares: bool,
         whole: bool = False,
         borrows: bool = False,
-        own: range | Claimed | None = None,
+        own: range | KeyClaimant | None = None,
     ) -> None:
         """
         Args:

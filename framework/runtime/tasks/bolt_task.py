@@ -252,8 +252,6 @@ class BoltTask(Task):
             self.parts.commits.begin()
         if self.commits is None:
             self.slot.commit()
-        if self.parts.claimants is not None:
-            self.parts.claimants.begin()
         self.agenda = self.parts.make_agenda()
         restored = self.context.checkpoints.restored
         if restored is not None:

@@ -11,9 +11,10 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from framework.runtime.coordination.cut_record import ENDED
-from framework.runtime.durability.state import ClaimedGroups
 from framework.runtime.durability.state.memory import REGISTERS_OF_CLAIMANT
 from viper.bell import Bell
+from viper.registers import Registers
+from viper.state import KeyClaimant
 
 _STANDS: Final = 0
 """Of a task's registers the one for the attempt at whose cut it stands."""
@@ -25,32 +26,27 @@ class Claimants:
     """The tasks that claim the key groups of one bolt, as one of them sees them.
 
     Args:
-        claimed: the key groups, and the registers of the tasks.
-        index: of the task among the bolt's.
+        claimant: the task, which has some of the key groups.
+        registers: of all the tasks, `REGISTERS_OF_CLAIMANT` for each.
         delivered: returns the number of the tuples that were delivered to the task.
         others: the bells of those that run the other tasks.
     """
 
     def __init__(
         self,
-        claimed: ClaimedGroups,
-        index: int,
+        claimant: KeyClaimant,
+        registers: Registers,
         delivered: Callable[[], int],
         others: Sequence[Bell],
     ) -> None:
-        self._claims = claimed.claims
-        self._registers = claimed.registers
-        self._index = index
+        self._claimant = claimant
+        self._registers = registers
         self._delivered = delivered
         self._others = tuple(others)
 
-    def begin(self) -> None:
-        """Take the place of a task that has died, if there was one."""
-        self._claims.begin(self._index, self._delivered())
-
     def give_up(self) -> None:
         """Give up all key groups of which nothing is left, as all delivered tuples are committed."""
-        self._claims.release(self._index, self._delivered())
+        self._claimant.release(self._delivered())
 
     def stand(self, attempt: int) -> bool:
         """Stand at the cut of an attempt, with all before it committed; true if all tasks do."""
@@ -66,7 +62,7 @@ class Claimants:
 
     def _have_come(self, step: int, attempt: int) -> bool:
         registers = self._registers
-        mine = REGISTERS_OF_CLAIMANT * self._index + step
+        mine = REGISTERS_OF_CLAIMANT * self._claimant.index + step
         if registers[mine] != attempt:
             registers[mine] = attempt
             for bell in self._others:

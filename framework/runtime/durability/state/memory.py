@@ -354,8 +354,11 @@ class StateMemory:
         keys = [sum(state.keys_in(n, group) for n in numbers) for group in range(state.groups)]
         used = [group for group in range(state.groups) if accesses[group] or keys[group]]
         used.sort(key=lambda group: (-accesses[group], -keys[group]))
-        claimed = self._claimed.get(component)
-        owners = [(f"{component}:{task.id}", self._has(task, claimed)) for task in tasks]
+        owners: list[tuple[str, Collection[int]]]
+        owners = [(f"{component}:{task.id}", self._owned(task)) for task in tasks]
+        if (claimed := self._claimed.get(component)) is not None:
+            has = {group: claimed.claims.owner(group) for group in used[:HOTTEST]}
+            owners = [(name, [g for g in has if has[g] == index]) for index, (name, _) in enumerate(owners)]
         return [
             GroupStatistics(
                 component=component,
@@ -368,9 +371,6 @@ class StateMemory:
             )
             for group in used[:HOTTEST]
         ]
-
-    def _has(self, task: TaskSpec, claimed: ClaimedGroups | None) -> Collection[int]:
-        return self._owned(task) if claimed is None else claimed.claims.owned(task.index)
 
     def _component(self, task: int) -> str:
         return _component_of(self._plan, task)

@@ -16,7 +16,6 @@ from framework.planning.routing import Router, ScalableRouter, SwitchingRouter, 
 from framework.recording.tap import looks_on
 from framework.runtime.coordination.route_switch import RouteSwitch, Switched
 from framework.runtime.exchange.addressed import AddressedEdge
-from framework.runtime.exchange.claiming import Claimed
 from framework.runtime.exchange.derived_keys import KeysOfRows
 from framework.runtime.exchange.destination import CyclicDestination, Destination, LinkedDestination
 from framework.runtime.exchange.groupings import (
@@ -39,6 +38,7 @@ from viper.addressed import VALUES, mask_of, mask_shift
 from viper.hashing import groups_of_task
 from viper.position import Level
 from viper.reader import Reader
+from viper.state import KeyClaimant
 
 
 class OutputFactory:
@@ -288,7 +288,7 @@ class InputFactory:
         mutates: bool,
         whole: bool,
         borrows: bool = False,
-        claimed: Claimed | None = None,
+        claimant: KeyClaimant | None = None,
     ) -> BoltInput:
         """Make the input of a bolt's task.
 
@@ -297,7 +297,7 @@ class InputFactory:
             mutates: whether the task's component may change values that it receives.
             whole: whether it takes many tuples at once, and so payloads, not lists of rows.
             borrows: whether it keeps none of the columns that it receives.
-            claimed: the key groups that it claims with others; None for most tasks.
+            claimant: the task, where it claims key groups with others; None for most.
         """
         behind = self._plan.behind(task.id)
         if behind is not None:
@@ -311,10 +311,10 @@ class InputFactory:
             [self._source(source, task) for source in channel.sources],
             self._feedback(task, channel.feedback),
             # Tasks that claim key groups look at the keys of one another's tuples.
-            shares=mutates and (self.is_copied_to(task) or claimed is not None),
+            shares=mutates and (self.is_copied_to(task) or claimant is not None),
             whole=whole,
             borrows=borrows and not channel.claims,
-            own=own if claimed is None else claimed,
+            own=own if claimant is None else claimant,
         )
 
     def _of_merge(self, task: TaskSpec, behind: TaskSpec) -> BoltInput:

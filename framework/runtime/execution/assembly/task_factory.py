@@ -27,10 +27,9 @@ from framework.runtime.coordination.cut_record import InputEnd
 from framework.runtime.coordination.source_cut import SourceCut
 from framework.runtime.coordination.stop import StopSignal
 from framework.runtime.durability.recovery import Commits, RecoveryMemory
-from framework.runtime.durability.state import ClaimedGroups, MemberState, StateMemory, TaskState
+from framework.runtime.durability.state import MemberState, StateMemory, TaskState
 from framework.runtime.exchange.buffer import PAUSE_AT, SPILL_AT
 from framework.runtime.exchange.bulk import BulkEmits
-from framework.runtime.exchange.claiming import Claimed
 from framework.runtime.exchange.collector import EmitRules, SpoutCollector, TaskCollector
 from framework.runtime.exchange.inputs import BoltInput
 from framework.runtime.exchange.output import Output
@@ -101,6 +100,7 @@ from framework.runtime.tasks.transaction_batches import TransactionBatches
 from framework.runtime.tasks.transaction_processor import CallbackProcessor, Gathering, TransactionProcessor
 from viper.reader import ClaimingReader, Reader
 from viper.rows import Inbox
+from viper.state import KeyClaimant
 from viper.transactions.recorder import Recorder as TransactionRecorder
 
 if TYPE_CHECKING:
@@ -368,12 +368,13 @@ class TaskFactory:
         slot = self._slot(context, host, collector, state)
         mutates, whole, keeps = bool(context.conf["viper.mutates"]), host.takes_payloads, host.keeps_columns
         claimed = self._memory.claimed(spec) if self._memory is not None else None
+        claimant = None if claimed is None else KeyClaimant(claimed.claims, spec.index)
         received = self._inputs.make(
             spec,
             mutates=mutates,
             whole=whole,
             borrows=not keeps,
-            claimed=None if claimed is None else Claimed(claimed.claims, spec.index),
+            claimant=claimant,
         )
         scope = state.scope if state is not None else None
         inbox = Inbox(host.record, collector.outbox if output.is_used else None, PAUSE_AT, scope)
@@ -444,7 +445,7 @@ class TaskFactory:
             hand_over=hand_over,
             in_flight=in_flight,
             group=None if transactional is None else transactional.membership,
-            claimants=None if claimed is None else self._claimants(spec, claimed, received),
+            claimants=None if claimant is None else self._claimants(spec, claimant, received),
             make_agenda=agenda,
         )
         task = BoltTask(context, slot, emitter, received, parts)
@@ -462,11 +463,12 @@ class TaskFactory:
         siblings = [sibling.id for sibling in self._plan.tasks_of(spec.component)]
         return HandOver(spec, self._network.ownership, scales, self._network.bells_of(siblings))
 
-    def _claimants(self, spec: TaskSpec, claimed: ClaimedGroups, received: BoltInput) -> Claimants:
+    def _claimants(self, spec: TaskSpec, claimant: KeyClaimant, received: BoltInput) -> Claimants:
         reader = received.channel.reader
-        assert isinstance(reader, Reader), "a bolt with claims is not chained"
+        claimed = None if self._memory is None else self._memory.claimed(spec)
+        assert isinstance(reader, Reader) and claimed is not None, "a bolt with claims has state, and a gate"
         others = [other.id for other in self._plan.tasks_of(spec.component) if other != spec]
-        return Claimants(claimed, spec.index, reader.delivered_tuples, self._network.bells_of(others))
+        return Claimants(claimant, claimed.registers, reader.delivered_tuples, self._network.bells_of(others))
 
     def _commits(
         self, context: TaskContext, slot: ComponentSlot, interludes: Interludes, may_end: Callable[[], bool]
