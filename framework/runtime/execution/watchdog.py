@@ -144,7 +144,7 @@ class Watch:
 
     def _found(self) -> tuple[Sequence[tuple[Task, Stack]], Sequence[tuple[Task, str]]]:
         """The tasks that are in a callback with where, and the others with what they do instead."""
-        found, others = [], {}
+        found, others = [], dict[str, tuple[Task, str]]()
         for thread, executor in list(self._executors.items()):
             current = executor.current
             stack = stack_of(thread, Executor.call.__code__) if current is not None else None
@@ -152,10 +152,10 @@ class Watch:
                 if task is current and stack is not None:
                     found.append((task, stack))
                 else:  # executors that share it say the same of it
-                    others[task] = executor.instead_of_a_callback(task)
+                    others[task.name] = task, executor.instead_of_a_callback(task)
         for task, _ in found:
-            others.pop(task, None)
-        return found, list(others.items())
+            others.pop(task.name, None)
+        return found, list(others.values())
 
     # -- inside
 

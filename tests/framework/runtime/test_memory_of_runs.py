@@ -34,6 +34,7 @@ from tests.rotation import determinism_seed
 KINDS: dict[str, dict[str, Any]] = {
     "inline": {"viper__worker": "inline"},
     "thread": {"viper__worker": "thread", "topology__workers": 3},
+    "shared": {"viper__worker": "thread", "viper__worker__threads": 3},
     "process": {"viper__worker": "process", "topology__workers": 2},
 }
 RAISED_AT = 20
