@@ -72,6 +72,20 @@ class Component:
         self._spent_before_s = 0.0
         """CPU seconds of its tasks before the present window."""
 
+    def send_to(self, other: Component) -> None:
+        """Note that it sends to another component, too."""
+        self.behind = (*self.behind, other)
+
+    def reckon(self, entering: float) -> None:
+        """Reckon its cost and cumulative selectivities anew.
+
+        Args:
+            entering: tuples that it receives, or brings, for one that all sources bring.
+        """
+        self.cost_s = (self.used_s + FIRST_COST_S) / (self.handled + 1)
+        self.entering = entering
+        self.cumulative = entering * (1.0 if self.is_source else self.whole_selectivity)
+
     def add(self, counters: TaskCounters) -> None:
         """Count what a task of this process does, too."""
         if not any(found is counters for found in self._counters):
@@ -160,8 +174,7 @@ class Components:
                 self._by_name[task.component] = made
                 self._into[task.component] = list(_received(plan, task.id, task.component))
         for source, target in _ways(plan):
-            found = self._by_name[source]
-            found.behind = (*found.behind, self._by_name[target])
+            self._by_name[source].send_to(self._by_name[target])
         self._pipeline = Pipeline(float(len(self._by_name)), capacity, SLICE_S)
 
     def join(self, executor: Works, tasks: Collection[Task]) -> None:
@@ -187,17 +200,15 @@ class Components:
         brought = sum(each.handled + 1 for each in components if each.is_source)
         known: set[str] = set()
         for each in components:
-            each.cost_s = (each.used_s + FIRST_COST_S) / (each.handled + 1)
             if each.is_source:
-                each.entering = each.cumulative = (each.handled + 1) / brought
+                each.reckon((each.handled + 1) / brought)
             else:
                 inputs = (
                     self._by_name[source].entering * self._by_name[source].selectivity(stream) * copies
                     for source, stream, copies in self._into[each.name]
                     if source in known  # not so in a cycle
                 )
-                each.entering = sum(inputs) or 1.0
-                each.cumulative = each.entering * each.whole_selectivity
+                each.reckon(sum(inputs) or 1.0)
             known.add(each.name)
         self._pipeline = Pipeline(sum(each.cumulative for each in components), self._capacity, SLICE_S)
         if sum(each.spent_s for each in components) >= WINDOW_S:
