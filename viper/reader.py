@@ -147,7 +147,7 @@ class Reader:
             for index, jumbo in enumerate(jumbos[source], slot):
                 payloads[index % len(payloads)] = jumbo
         positions.truncate(kept)
-        self.working(positions.trees(0, kept).count(0))
+        lib.vp_merge_delivered_since(self._merge, positions.trees(0, kept).count(0))
 
     def get_ready(self, limit: int, into: Positions, *, borrows: bool = False) -> list[Run]:
         """Deliver up to `limit` tuples that are ready, in order.
@@ -249,8 +249,8 @@ class Reader:
     def working(self, untracked: int) -> None:
         """Say how many tuples that nobody tracks were delivered, and are not finished with all their outputs.
 
-        So many are lost if this process dies now, and whoever survives it can say so. `get_ready` says it of
-        what it delivers: who has finished that says 0.
+        So many are lost if this process dies now, and whoever survives it can say so. `get_ready` adds what it
+        delivers: who has finished everything says 0.
         """
         self._set_working(self._merge, untracked)
 

@@ -57,6 +57,7 @@ struct vp_merge {
     uint64_t number;     /* of the next tuple, where they do */
     uint64_t begin, end; /* the last claim; what lies before its beginning is another's */
     int64_t holding;     /* as noted in own */
+    uint64_t unfinished; /* as told by vp_merge_working; what was delivered since is noted beside it */
     vp_tournament order; /* a head: the position of the next tuple; the reader's bound while none waits */
     uint32_t patience;   /* see PATIENCE: less while there are long runs */
     cursor *cursors;
@@ -370,7 +371,7 @@ static void account(vp_merge *merge, const delivery *taken, uint64_t before)
         count_claimed(merge, taken);
     }
     /* Before delivered: who dies in between has lost too many rather than too few. */
-    vp_merge_working(merge, untracked_from(taken->into, before));
+    vp_merge_delivered_since(merge, untracked_from(taken->into, before));
     VP_CRASH_POINT("take: working");
     for (uint32_t i = 0; i < taken->made; i++)
         merge->cursors[taken->runs[i].source].runs++;
@@ -478,8 +479,14 @@ int64_t vp_merge_take(vp_merge *merge, vp_positions *into, uint64_t limit, vp_ru
 
 void vp_merge_working(vp_merge *merge, uint64_t untracked)
 {
+    merge->unfinished = untracked;
+    vp_merge_delivered_since(merge, 0);
+}
+
+void vp_merge_delivered_since(vp_merge *merge, uint64_t untracked)
+{
     /* Relaxed: read when the reader is dead. */
-    atomic_store_explicit(&merge->own->working, untracked, memory_order_relaxed);
+    atomic_store_explicit(&merge->own->working, merge->unfinished + untracked, memory_order_relaxed);
 }
 
 void vp_merge_release(vp_merge *merge)

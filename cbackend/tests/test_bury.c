@@ -127,6 +127,30 @@ static void test_what_is_finished_is_not_lost(void)
     tear_down();
 }
 
+static void test_what_is_unfinished_is_lost_with_what_is_taken(void)
+{
+    set_up(1);
+    CHECK(add(ring, 0, 4) >= 0);
+    vp_run run;
+    vp_merge *merge = vp_merge_new(gate, 0);
+    CHECK_EQUAL(vp_merge_take(merge, into, 2, &run, 1), 1);
+    vp_merge_working(merge, 2); /* both are in flight */
+    CHECK_EQUAL(vp_merge_take(merge, into, 2, &run, 1), 1);
+    vp_merge_delivered_since(merge, 1); /* one of these was put back */
+    CHECK_EQUAL(vp_gate_bury_reader(gate, 0), 3);
+    vp_merge_free(merge);
+    tear_down();
+    set_up(1);
+    CHECK(add(ring, 0, 4) >= 0);
+    merge = vp_merge_new(gate, 0);
+    CHECK_EQUAL(vp_merge_take(merge, into, 3, &run, 1), 1);
+    vp_merge_working(merge, 3);
+    CHECK_EQUAL(vp_merge_take(merge, into, 1, &run, 1), 1);
+    CHECK_EQUAL(vp_gate_bury_reader(gate, 0), 4);
+    vp_merge_free(merge);
+    tear_down();
+}
+
 static jmp_buf death;
 static uint32_t passes_left;
 
@@ -218,6 +242,7 @@ int main(void)
     test_room_is_made_for_a_source_that_waits();
     test_only_untracked_tuples_are_lost();
     test_what_is_finished_is_not_lost();
+    test_what_is_unfinished_is_lost_with_what_is_taken();
     test_a_death_within_a_take_loses_no_more_than_it_says();
     test_a_death_in_putting_back_loses_what_was_taken();
     test_positions_are_raised_to_a_floor();

@@ -49,9 +49,12 @@ int64_t vp_merge_take(vp_merge *merge, vp_positions *into, uint64_t limit, vp_ru
  * Returns how many are left. */
 uint32_t vp_runs_join(vp_run *runs, uint32_t made, uint32_t *last, uint16_t *order);
 
-/* Says how many untracked tuples the reader was delivered and has not finished, which are lost if it dies now.
- * vp_merge_take says so of what it delivers. */
+/* Says how many untracked tuples the reader was delivered and has not finished, which are lost if it dies now. What
+ * vp_merge_take delivers is added to them. */
 void vp_merge_working(vp_merge *merge, uint64_t untracked);
+
+/* Says that of what was delivered since then so many are left, as some were put back. */
+void vp_merge_delivered_since(vp_merge *merge, uint64_t untracked);
 
 /* Gives the slots of all jumbo tuples that were delivered to the end back to their producers. */
 void vp_merge_release(vp_merge *merge);
