@@ -249,8 +249,8 @@ class Reader:
     def working(self, untracked: int) -> None:
         """Say how many tuples that nobody tracks were delivered, and are not finished with all their outputs.
 
-        So many are lost if this process dies now, and whoever survives it can say so. `get_ready` adds what it
-        delivers: who has finished everything says 0.
+        So many are lost if this process dies now, and whoever survives it can say so. `get_ready` adds those
+        that it delivers: who has finished everything says 0.
         """
         self._set_working(self._merge, untracked)
 
