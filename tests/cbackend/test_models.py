@@ -15,10 +15,9 @@ PROMELA = MODEL / "promela"
 LIMIT_S = 600
 """Far above what is needed; a search or a client that hangs ends here."""
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not (shutil.which("make") and shutil.which("gcc")), reason="needs make and gcc"),
-]
+pytestmark = pytest.mark.skipif(
+    not (shutil.which("make") and shutil.which("gcc")), reason="needs make and gcc"
+)
 needs_spin = pytest.mark.skipif(
     not shutil.which("spin"), reason="needs spin; on Debian: apt-get install spin"
 )
@@ -51,11 +50,20 @@ each_model = pytest.mark.parametrize("model", sorted(path.stem for path in PROME
 
 
 @needs_spin
+def test_claims_by_key_are_right_without_deaths_and_wrong_without_their_number(tmp_path: Path) -> None:
+    goals = "models/keyclaims_no_deaths.passed", "planted/keyclaims/COME_TO_TWICE.caught"
+    said = [line for goal in goals for line in made(str(tmp_path / goal), tmp_path)]
+    assert "passed: keyclaims_no_deaths" in said and "caught: COME_TO_TWICE in keyclaims" in said
+
+
+@pytest.mark.slow
+@needs_spin
 @each_model
 def test_a_model_has_no_wrong_state(model: str, tmp_path: Path) -> None:
     assert f"passed: {model}" in made(f"models-{model}", tmp_path)
 
 
+@pytest.mark.slow
 @needs_spin
 @each_model
 def test_spin_finds_every_planted_bug(model: str, tmp_path: Path) -> None:
