@@ -342,10 +342,15 @@ class BoltTask(Task):
         return not self.in_flight and super().commit(is_last=is_last)
 
     def _may_end(self) -> bool:
-        """True if a task whose input is over may end: one that saves what others change ends after them."""
+        """True if a task whose input is over may end: one that saves what others change ends after them.
+
+        Others count on its commit then. With exact recovery, none is made as long as output waits for room.
+        """
         group, claimants = self.parts.group, self.parts.claimants
-        if claimants is not None and not claimants.end():
-            return False
+        if claimants is not None:
+            is_committed = self.emitter.commits is None or self.emitter.is_clear
+            if not is_committed or not claimants.end():
+                return False
         return group is None or not group.is_keeper or group.is_evaluated(END)
 
     def drain(self, reason: StopReason, now_s: float) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from framework import BatchBolt, Bolt, ListState, MapState, TopologyBuilder, ValueState, run
 from framework.operators.sinks import CollectingSink
 from framework.runtime import RunReport
+from framework.runtime.tasks.bolt_task import BoltTask
 from tests.framework.runtime.pieces import run_built
 from tests.framework.runtime.test_sharing import COUNT, Numbers
 from tests.framework.runtime.workers.running import Workers, every_kind
@@ -194,3 +196,26 @@ def test_keys_that_a_task_changes_are_its_own(worker: str) -> None:
     builder.set_bolt("sink", CollectingSink).global_grouping("some")
     found = run_built(builder, viper__worker=worker).result("sink")
     assert found == [([number % KEYS], number // KEYS + 1) for number in range(COUNT)]
+
+
+class AtEnd:
+    """Claimants of which one stands at the end, and then all do."""
+
+    stands = False
+
+    def end(self) -> bool:
+        self.stands = True
+        return True
+
+
+@pytest.mark.parametrize(
+    ("exact", "is_clear", "stands"), [(True, False, False), (True, True, True), (False, False, True)]
+)
+def test_a_task_stands_at_the_end_behind_its_commit(exact: bool, is_clear: bool, stands: bool) -> None:
+    claimants = AtEnd()
+    task: Any = SimpleNamespace(
+        parts=SimpleNamespace(group=None, claimants=claimants),
+        emitter=SimpleNamespace(commits=object() if exact else None, is_clear=is_clear),
+    )
+    assert BoltTask._may_end(task) is stands
+    assert claimants.stands is stands

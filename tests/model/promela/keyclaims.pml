@@ -227,6 +227,12 @@ inline work() {
     :: else
     fi;
 #endif
+#ifdef PLANTED_STANDS_AT_THE_END_BEFORE_ITS_COMMIT
+    if
+    :: past == TUPLES && !COMES_TO_CUT(past) -> stands[me] = ENDED
+    :: else
+    fi;
+#endif
 #ifdef PLANTED_GIVEN_UP_BEFORE_THE_COMMIT
     give_up();
 #endif
