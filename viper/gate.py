@@ -236,19 +236,19 @@ class ScaleGate:
         ((_, jumbo, first, _),) = taking.get_ready(1, Positions())
         return jumbo.alone(first).payload.rows[0]
 
-    def drop(self, source: int) -> int:
+    def drop(self, source: int) -> list[int]:
         """After the process of a source and of all readers died: drop what waits of it.
 
         The payloads are gone with the process. The source was recovered, and the readers were buried.
 
         Returns:
-            How many tuples that nobody tracks are lost by it, counted once for each reader.
+            For each reader how many tuples that nobody tracks it loses by it.
 
         Raises:
             IndexError: there is no source of that index.
         """
         ring = self._rings[_checked("source", source, self.source_count)]
-        return sum(int(lib.vp_ring_drop(ring, reader)) for reader in range(self.reader_count))
+        return [int(lib.vp_ring_drop(ring, reader)) for reader in range(self.reader_count)]
 
     def statistics(self) -> GateStatistics:
         """Counts of the tuples that have passed, and of those that wait now."""

@@ -354,7 +354,9 @@ def _rewound(plan: Plan, network: Network, recovery: RecoveryMemory, dead: froze
 def _repaired(plan: Plan, network: Network, dead: frozenset[int]) -> Loss:
     """Have tasks continue after the tuples that were in process."""
     state = _state_lost(plan, network, dead)
-    tuples = sum(_reclaimed(gate, way, dead) for way, gate in network.gates())
+    tuples = sum(
+        _reclaimed(gate, way, dead, by_key=plan.channel_of(way[1][0]).by_key) for way, gate in network.gates()
+    )
     for task in dead:
         if network.has_ended(task):  # and died before it could say so everywhere
             for outlet in network.outlets(task):
@@ -368,12 +370,22 @@ def _state_lost(plan: Plan, network: Network, dead: frozenset[int]) -> list[str]
     return [id for id in components if not plan.confs[id]["viper.stateless"] and not plan.traits[id].states]
 
 
-def _reclaimed(gate: ScaleGate, way: Way, dead: frozenset[int]) -> int:
+def _reclaimed(gate: ScaleGate, way: Way, dead: frozenset[int], *, by_key: bool) -> int:
+    """The number of lost tuples, once for each reader that they were for.
+
+    Those of key groups that the readers claim are for one of them each, and all were to come to them. So all
+    are lost that the last of them had not come to. Others that were in process lie before these.
+    """
     sources, readers = way
     producing = [index for index, task in enumerate(sources) if task in dead]
     for index in producing:
         gate.source(index).recover()
-    lost = sum(gate.bury_reader(index) for index, task in enumerate(readers) if task in dead)
-    if dead.issuperset(readers):
-        lost += sum(gate.drop(index) for index in producing)
-    return lost
+    working = [gate.bury_reader(index) if task in dead else 0 for index, task in enumerate(readers)]
+    if not (producing and dead.issuperset(readers)):
+        return sum(working)
+    of_sources = [gate.drop(index) for index in producing]
+    dropped = [sum(found[reader] for found in of_sources) for reader in range(len(readers))]
+    if not by_key:
+        return sum(working) + sum(dropped)
+    most = max(dropped)
+    return most + sum(max(w - (most - d), 0) for w, d in zip(working, dropped, strict=True))

@@ -327,18 +327,24 @@ class Network:
         return sorted(found, key=lambda one: one[0][1])  # in the order of the channels
 
     def counts_waiting(self, tasks: Collection[int]) -> Callable[[], int]:
-        """Return what counts the tuples that wait for tasks, by their ids; from any process, at any time."""
+        """Return what counts the tuples that wait for tasks, by their ids; from any process, at any time.
+
+        Tasks that claim key groups all come to each tuple, which waits as long as one of them has not.
+        """
+        by_key = {channel.readers for channel in self._plan.channels if channel.by_key}
         links = [link for (_, reader), link in self._links.items() if reader in tasks]
         gates = [
-            (gate, [index for index, reader in enumerate(readers) if reader in tasks])
+            (gate, [index for index, reader in enumerate(readers) if reader in tasks], readers in by_key)
             for (_, readers), gate in self.gates()
             if not set(readers).isdisjoint(tasks)
         ]
 
         def count() -> int:
-            return sum(link.waiting_tuples() for link in links) + sum(
-                gate.waiting_tuples(indexes) for gate, indexes in gates
-            )
+            found = sum(link.waiting_tuples() for link in links)
+            for gate, indexes, are_same in gates:
+                each = ([index] for index in indexes)
+                found += max(map(gate.waiting_tuples, each)) if are_same else gate.waiting_tuples(indexes)
+            return found
 
         return count
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from framework import TopologyBuilder
+from framework import TopologyBuilder, ValueState
 from framework.model.config import Settings
 from framework.operators.sinks import CollectingSink
 from framework.planning import Plan
@@ -97,3 +97,36 @@ def test_what_the_dead_had_taken_of_the_quota_goes_back(plan: Plan, network: Net
     assert network.quota.left == 30
     reclaim(plan, network, 0)
     assert network.quota.left == 100
+
+
+# -- bolts whose tasks claim key groups, and all come to each tuple
+
+
+class ByKey(Forward):
+    seen = ValueState("int64", default=0)
+
+
+def test_what_tasks_that_claim_key_groups_lose_counts_once() -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Endless)
+    builder.set_spout("other", Endless)
+    bolt = builder.set_bolt("by-key", ByKey, 3, config={"viper.sharing": "claims"})
+    bolt.fields_grouping("source", "number").fields_grouping("other", "number")
+    where = {"source": 1, "by-key": 1, "other": 2}
+    options = {**Workers("process", 2).options, "topology__acker__executors": 0}
+    planned = plan_of(builder, **options, viper__placement=where)
+    plan, network = planned[0], Network.create(*planned)
+    source = plan.tasks_of("source")[0].id
+    tasks = [task.id for task in plan.tasks_of("by-key")]
+    add(network, source, tasks[0], 5, 8)
+    network.source(plan.tasks_of("other")[0].id, tasks[0]).heartbeat(Position(100, 0, 0))
+    ((_, gate),) = network.gates()
+    for index, (count, working) in enumerate([(5, 4), (2, 0), (3, 1)]):
+        reader = gate.reader(index)
+        assert sum(run[3] for run in reader.get_ready(count, Positions())) == count
+        reader.working(working)
+    waiting = network.counts_waiting(tasks)
+    assert (waiting(), network.counts_waiting(tasks[:1])()) == (6, 3)
+    # The second had not come to six. Of the four that the first was working on, three may be among these.
+    assert reclaim(plan, network, 0).tuples == 6 + 1
+    assert waiting() == 0
