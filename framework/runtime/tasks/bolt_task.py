@@ -634,13 +634,13 @@ class CutParticipant:
     def claimants_have_come(self, claimants: Claimants) -> bool:
         """True if a task that stands at the cut of a checkpoint waits for none that claim keys with it.
 
-        If the checkpoint is given up, they may not come.
+        If the checkpoint is given up, they may not come. Then it waits for those that write nevertheless.
         """
         attempt = self._stands_at
         if attempt != self.cut.attempt:
             return False  # it does not stand there as yet
         if not self.cut.is_wanted:
-            return True
+            return not claimants.are_writing
         saved = self._saved_at == attempt
         return claimants.has_written(attempt) if saved else claimants.stand(attempt)
 
@@ -730,13 +730,15 @@ class CutParticipant:
         self._stands_at = proposal.attempt
         if not self.claimants_have_come(claimants):
             return False
-        if self._saved_at != proposal.attempt and self.cut.is_wanted:
-            self._saved_at = proposal.attempt
-            state = self.task.slot.state
-            self._save_task(proposal, [] if state is None else [state])
-            self.task.context.checkpoints.write_all()
-            return self.claimants_have_come(claimants)
-        return True
+        if self._saved_at == proposal.attempt or not self.cut.is_wanted:
+            return True
+        with claimants.writing():
+            if self.cut.is_wanted:
+                self._saved_at = proposal.attempt
+                state = self.task.slot.state
+                self._save_task(proposal, [] if state is None else [state])
+                self.task.context.checkpoints.write_all()
+        return self.claimants_have_come(claimants)
 
     def _save_task(self, proposal: Proposal, remembers: Sequence[Remembers]) -> None:
         self.task.emitter.place()

@@ -7,7 +7,8 @@ those that it would have if tuples were dealt out. At the end of the input, all 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 from framework.runtime.coordination.cut_record import ENDED
@@ -20,6 +21,8 @@ _STANDS: Final = 0
 """Of a task's registers the one for the attempt at whose cut it stands."""
 _HAS_WRITTEN: Final = 1
 """The one for the attempt for which it has written its part."""
+_WRITES: Final = 2
+"""The one that is 1 as long as it writes."""
 
 
 class Claimants:
@@ -43,6 +46,8 @@ class Claimants:
         self._registers = registers
         self._delivered = delivered
         self._others = tuple(others)
+        if self._registers[self._register(_WRITES)]:
+            self._note(_WRITES, 0)  # its predecessor has died meanwhile
 
     def give_up(self) -> None:
         """Give up all key groups of which nothing is left, as all delivered tuples are committed."""
@@ -56,15 +61,41 @@ class Claimants:
         """Note that the task's part of the keys is written; true if all parts are."""
         return self._have_come(_HAS_WRITTEN, attempt)
 
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """While the block runs, in which the task writes its part of the keys, `are_writing` is true.
+
+        A task that is to write has to find within the block that its checkpoint was not given up. Others may
+        have continued before the block if it was.
+        """
+        self._registers[self._register(_WRITES)] = 1
+        try:
+            yield
+        finally:
+            self._note(_WRITES, 0)
+
+    @property
+    def are_writing(self) -> bool:
+        """True if any task writes its part of the keys, which nobody may change then."""
+        return any(self._of_all(_WRITES))
+
     def end(self) -> bool:
         """Stand at the end of the input; true if all tasks do."""
         return self.stand(ENDED)
 
     def _have_come(self, step: int, attempt: int) -> bool:
+        if self._registers[self._register(step)] != attempt:
+            self._note(step, attempt)
+        return all(found >= attempt for found in self._of_all(step))
+
+    def _note(self, step: int, number: int) -> None:
+        self._registers[self._register(step)] = number
+        for bell in self._others:
+            bell.ring()
+
+    def _register(self, step: int) -> int:
+        return REGISTERS_OF_CLAIMANT * self._claimant.index + step
+
+    def _of_all(self, step: int) -> Iterator[int]:
         registers = self._registers
-        mine = REGISTERS_OF_CLAIMANT * self._claimant.index + step
-        if registers[mine] != attempt:
-            registers[mine] = attempt
-            for bell in self._others:
-                bell.ring()
-        return all(registers[each] >= attempt for each in range(step, len(registers), REGISTERS_OF_CLAIMANT))
+        return (registers[each] for each in range(step, len(registers), REGISTERS_OF_CLAIMANT))

@@ -12,11 +12,18 @@ import pytest
 from framework import BatchBolt, Bolt, ListState, MapState, TopologyBuilder, ValueState, run
 from framework.operators.sinks import CollectingSink
 from framework.runtime import RunReport
-from framework.runtime.tasks.bolt_task import BoltTask
+from framework.runtime.coordination.cut_record import NO_PROPOSAL, Purpose
+from framework.runtime.durability.state.memory import REGISTERS_OF_CLAIMANT
+from framework.runtime.tasks.bolt_cut import AtCut
+from framework.runtime.tasks.bolt_task import BoltTask, CutParticipant
+from framework.runtime.tasks.claimants import Claimants
 from tests.framework.runtime.pieces import run_built
 from tests.framework.runtime.test_sharing import COUNT, Numbers
 from tests.framework.runtime.workers.running import Workers, every_kind
+from viper.arena import Arena
 from viper.hashing import group_of_hash, stable_hash
+from viper.registers import Registers
+from viper.state import KeyClaimant, KeyClaims
 
 CLAIMS = {"viper.sharing": "claims"}
 KEYS = 17
@@ -219,3 +226,42 @@ def test_a_task_stands_at_the_end_behind_its_commit(exact: bool, is_clear: bool,
     )
     assert BoltTask._may_end(task) is stands
     assert claimants.stands is stands
+
+
+class Cut:
+    """In place of a task's `BoltCut`, which waits at the cut of the first attempt."""
+
+    attempt = 1
+    is_wanted = True
+
+    def call_there(self, at_cut: AtCut) -> None:
+        self.at_cut = at_cut
+
+
+def test_nobody_continues_from_a_cut_where_another_writes_although_its_checkpoint_is_given_up() -> None:
+    """The other's rows would change, or move, under its hands."""
+    arena = Arena.private(1 << 16)
+    claims = KeyClaims.create(arena, 8, 2)
+    registers = Registers.create(arena, 2 * REGISTERS_OF_CLAIMANT)
+
+    def claimants(index: int) -> Claimants:
+        return Claimants(KeyClaimant(claims, index), registers, lambda: 0, ())
+
+    one, other = claimants(0), claimants(1)
+    parts = SimpleNamespace(group=None, awaited=SimpleNamespace(may_pass=lambda: True), claimants=one)
+    cut: Any = Cut()
+    task: Any = SimpleNamespace(parts=parts)
+    participant = CutParticipant(task, cut, None)
+    proposal = NO_PROPOSAL._replace(attempt=1, purpose=Purpose.CHECKPOINT)
+    assert not cut.at_cut(proposal)
+    assert not other.has_written(1) and other.stand(1)
+    with other.writing():
+        cut.is_wanted = False
+        assert not participant.claimants_have_come(one) and not cut.at_cut(proposal)
+    assert participant.claimants_have_come(one) and cut.at_cut(proposal)
+
+    dies = other.writing()
+    dies.__enter__()
+    assert one.are_writing
+    claimants(1)
+    assert not one.are_writing

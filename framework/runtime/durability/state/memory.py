@@ -32,7 +32,7 @@ from viper.state import KeyClaims, KeyedState, KeyedTable, Pool, UndoLog, Writer
 HOTTEST: Final = 5
 """The most key groups of a component that statistics name."""
 BY_KEY, BY_TASK = "key", "task"
-REGISTERS_OF_CLAIMANT: Final = 2
+REGISTERS_OF_CLAIMANT: Final = 3
 """Registers of a task that claims key groups."""
 _NOTES: Final = ("y",)
 """The columns of the notes for a successor."""
