@@ -373,8 +373,8 @@ def _state_lost(plan: Plan, network: Network, dead: frozenset[int]) -> list[str]
 def _reclaimed(gate: ScaleGate, way: Way, dead: frozenset[int], *, by_key: bool) -> int:
     """The number of lost tuples, once for each reader that they were for.
 
-    Those of key groups that the readers claim are for one of them each, and all were to come to them. So all
-    are lost that the last of them had not come to. Others that were in process lie before these.
+    A tuple is for one reader where these claim its key group, although all of them come to it. So the drop
+    of the reader counts that was furthest behind. Of what others were working on, the part before it counts.
     """
     sources, readers = way
     producing = [index for index, task in enumerate(sources) if task in dead]
