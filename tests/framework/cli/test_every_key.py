@@ -29,6 +29,7 @@ ENDS: Mapping[str, tuple[Any, ...]] = {
     "viper.isolated": (False, None),
     "viper.blocking": (True, False, None),
     "viper.async.in_flight": (1, 65_536),
+    "viper.worker.threads": (1, 64),
     "viper.scheduling": ("downstream", "random", "qst", "lp", "et", "ct"),
     "viper.seed": (0, 2**64 - 1),
     "viper.chains": (True, False),

@@ -98,6 +98,7 @@ class Seen:
     def __init__(self, **known: Any) -> None:
         self.is_finished = known.get("is_finished", False)
         self.is_source = known.get("is_source", False)
+        self.in_flight = known.get("in_flight", 0)
         self.emitter = SimpleNamespace(blocked=known.get("blocked", False))
         self.slot = SimpleNamespace(restart_at_s=known.get("restart_at_s"))
 
@@ -111,6 +112,7 @@ class Seen:
         ({}, Seen(), "waits for its turn, or for input: its thread is in other:2"),
         ({}, None, "waits for input"),
         ({"is_source": True}, None, "has nothing to bring now"),
+        ({"in_flight": 3}, None, "awaits its coroutines for 3 tuples"),
     ],
 )
 def test_a_task_in_no_callback_says_what_it_waits_for(
