@@ -160,8 +160,12 @@ class TaskList(Generic[E]):
 
     @property
     def is_at_rest(self) -> bool:
-        """True if no executor runs a task, or is about to: all have looked, and found nothing."""
-        return len(self._idle) == len(self._running)
+        """True if no executor runs a task, or is about to: all have looked, and found nothing.
+
+        An executor that has left with a task, as an error in it ends the run, is no reason for others to take
+        that for stuck.
+        """
+        return len(self._idle) == len(self._running) and self._running.issuperset(self._holders.values())
 
     def wake(self) -> None:
         """Wake the executors that have nothing to do; until they have looked, they count as awake."""

@@ -14,7 +14,7 @@ from framework import Bolt, TopologyBuilder
 from framework.model.errors import ComponentError, TopologyError
 from framework.operators.sinks import CollectingSink
 from framework.runtime.execution import accounting
-from framework.runtime.execution.task_list import SharedBell
+from framework.runtime.execution.task_list import SharedBell, TaskList
 from tests.framework.runtime.pieces import Forward, Numbers, plan_of, run_built
 from tests.framework.runtime.staged import Kinds, NoLock, Shared, Stage, StagedList, Wrong
 from tests.portions import seeds_at_every_change
@@ -329,3 +329,19 @@ def test_what_cannot_be_combined_is_refused(
         plan_of(builder, viper__worker__threads=2, **options)
     assert f"viper.worker.threads is 2, but {message}" in str(caught.value)
     plan_of(builder, viper__worker__threads=1, **options)
+
+
+def test_a_thread_that_left_with_a_task_leaves_the_others_no_reason_to_be_stuck() -> None:
+    """The error in the task ends the run, however long the thread takes to say so."""
+    task: Any = object()
+    tasks: TaskList[str] = TaskList((task,), lambda: None)
+    for name in ("one", "other"):
+        tasks.join(name)
+        tasks.begin(name)
+    assert tasks.claim(task, "one")
+    tasks.leave("one")
+    tasks.is_idle("other", waits_for_room=False)
+    assert not tasks.is_at_rest
+    tasks.release(task)
+    tasks.is_idle("other", waits_for_room=False)
+    assert tasks.is_at_rest

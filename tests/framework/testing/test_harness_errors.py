@@ -150,7 +150,7 @@ def test_steps_are_refused_outside_of_the_block_and_behind_the_end() -> None:
 
 
 def test_a_plan_of_several_threads_is_refused() -> None:
-    with pytest.raises(TopologyError, match="found 2 executors"):
+    with pytest.raises(TopologyError, match="found 2 threads"):
         BoltHarness(Plain, fields=["n"], conf={"viper.worker": "thread", "topology.workers": 2})
 
 
