@@ -57,7 +57,7 @@ def test_the_successor_of_a_reader_goes_on_where_that_one_was() -> None:
     child.start()
     child.join(TIMEOUT_S)
     assert child.exitcode == -signal.SIGKILL
-    assert gate.bury_reader(0) == 2
+    assert gate.bury_reader(0) == 4  # the two that it was working on, and the two behind them
     assert taken(ScaleGate.attach(arena, offset).reader(0)) == [5, 6, 7]
 
 

@@ -37,7 +37,7 @@ DRAWN: Mapping[str, Mapping[str, Any]] = {
 """Few rows in which each rule decides an answer: pauses of ten days, and days before and behind the year."""
 
 SMALL: Mapping[str, Any] = {
-    "q1": PairRules(above=8, limit=10),
+    "q1": PairRules(above=8, limit=12),
     "q2": ViewRules(),
     "q3": BeforeRules(limit=10),
     "q4": CartRules(),

@@ -154,7 +154,7 @@ PLANTED: Mapping[str, tuple[str, str, Callable[[Any], Any]]] = {
     "q15, the last day": ("q15", "of_store", lambda queries: queries.OfStore(last=11_931)),
     "q1, doubles": ("q1", "baskets", lambda queries: baskets_with_doubles()),
     "q1, a store": ("q1", "chosen", lambda queries: queries.OfCategories(stores=(10, 20, 33, 40))),
-    "q1, as many as the limit": ("q1", "top", lambda queries: queries.TopPairs(10, 7)),
+    "q1, as many as the limit": ("q1", "top", lambda queries: queries.TopPairs(12, 7)),
     "q2, ties": ("q2", "top", lambda queries: top_with_ties_from_above("q2")),
     "q2, a longer gap": ("q2", "visits", lambda queries: queries.Visits(gap="3602s")),
     "q3, ties": ("q3", "top", lambda queries: top_with_ties_from_above("q3")),
