@@ -26,7 +26,7 @@ enum { OWNER_BITS = 16 };
 #define OWNERS ((UINT64_C(1) << OWNER_BITS) - 1)
 
 struct vp_keyclaims {
-    alignas(VP_LINE) uint32_t groups;
+    alignas(VP_LINE) uint32_t groups, readers;
     alignas(VP_LINE) _Atomic uint64_t frontier;
     /* Of each group: number << OWNER_BITS | reader + 1; 0 in the lower bits: nobody's. Then for each the number from which
      * on its owner has it. Then for each reader, on a line of its own: number << OWNER_BITS | group that it takes last. */
@@ -61,6 +61,7 @@ vp_keyclaims *vp_keyclaims_format(void *region, uint32_t groups, uint32_t reader
 {
     vp_keyclaims *claims = region;
     claims->groups = groups;
+    claims->readers = readers;
     atomic_init(&claims->frontier, 0);
     for (uint64_t i = 0; i < of_groups(groups) + (uint64_t)readers * WORDS_OF_READER; i++)
         atomic_init(&claims->words[i], 0);
@@ -72,7 +73,11 @@ struct vp_keyclaimant {
     uint32_t reader;
     uint32_t count;   /* of the groups that it has */
     uint16_t *groups; /* those, in any order; room for all */
+    uint64_t total;   /* of what it counts below */
+    uint32_t *counts; /* by group, of the tuples that it has come to; all are halved now and then */
 };
+
+enum { COUNTED = 1 << 14 };
 
 /* Comes to a tuple of a group; whether it is the reader's. */
 static bool come_to(vp_keyclaimant *claimant, uint16_t group, uint64_t number)
@@ -114,12 +119,14 @@ vp_keyclaimant *vp_keyclaimant_new(vp_keyclaims *claims, uint32_t reader, uint64
 {
     vp_keyclaimant *claimant = malloc(sizeof *claimant);
     uint16_t *groups = malloc(claims->groups * sizeof *groups);
-    if (!claimant || !groups) {
+    uint32_t *counts = calloc(claims->groups, sizeof *counts);
+    if (!claimant || !groups || !counts) {
         free(claimant);
         free(groups);
+        free(counts);
         return NULL;
     }
-    *claimant = (vp_keyclaimant){claims, reader, 0, groups};
+    *claimant = (vp_keyclaimant){claims, reader, 0, groups, 0, counts};
     take_over(claimant);
     vp_keyclaimant_release(claimant, number);
     return claimant;
@@ -128,7 +135,37 @@ vp_keyclaimant *vp_keyclaimant_new(vp_keyclaims *claims, uint32_t reader, uint64
 void vp_keyclaimant_free(vp_keyclaimant *claimant)
 {
     free(claimant->groups);
+    free(claimant->counts);
     free(claimant);
+}
+
+static void count_tuple(vp_keyclaimant *claimant, uint16_t group)
+{
+    claimant->counts[group]++;
+    if (++claimant->total < COUNTED)
+        return;
+    claimant->total = 0;
+    for (uint32_t i = 0; i < claimant->claims->groups; i++)
+        claimant->total += claimant->counts[i] /= 2;
+}
+
+/* Tuples so far of the groups that the reader has. */
+static uint64_t held(const vp_keyclaimant *claimant)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < claimant->count; i++)
+        sum += claimant->counts[claimant->groups[i]];
+    return sum;
+}
+
+/* Whether the reader would have more than its share of all tuples with one more group, which nobody has. It would fall
+ * behind then, and never give any of them up. */
+static bool has_enough(const vp_keyclaimant *claimant, uint16_t group, uint64_t number)
+{
+    uint64_t found = atomic_load_explicit(&claimant->claims->words[group], memory_order_relaxed);
+    if (found & OWNERS || found >> OWNER_BITS > number)
+        return false;
+    return (held(claimant) + claimant->counts[group]) * claimant->claims->readers > claimant->total;
 }
 
 uint64_t vp_keyclaimant_take(vp_keyclaimant *claimant, uint64_t number, const uint16_t *groups, uint64_t most,
@@ -136,6 +173,9 @@ uint64_t vp_keyclaimant_take(vp_keyclaimant *claimant, uint64_t number, const ui
 {
     uint64_t taken = 0, gone = 0;
     for (; gone < *count && taken < most; gone++) {
+        if (taken && has_enough(claimant, groups[gone], number + gone))
+            break;
+        count_tuple(claimant, groups[gone]);
         mine[gone] = come_to(claimant, groups[gone], number + gone);
         taken += mine[gone];
         VP_CRASH_POINT("key claim: come to a tuple");

@@ -224,19 +224,43 @@ static void test_who_does_nothing_holds_up_its_group_only(void)
     for (int number = 0; number < ALL; number++)
         group_of[number] = (uint16_t)(number % GROUPS);
     CHECK_EQUAL(vp_keyclaimant_take(claimants[0], 0, group_of, 1, &count, mine), 1);
-    count = ALL;
-    CHECK_EQUAL(vp_keyclaimant_take(claimants[1], 0, group_of, ALL, &count, mine), ALL - ALL / GROUPS);
-    CHECK_EQUAL(count, ALL);
-    for (int number = 0; number < ALL; number++)
-        CHECK_EQUAL(mine[number], number % GROUPS != 0);
+    uint64_t taken = 0;
+    for (uint64_t number = 0; number < ALL; number += count) { /* it stops where it has more than its share */
+        count = ALL - number;
+        taken += vp_keyclaimant_take(claimants[1], number, group_of + number, ALL, &count, mine);
+        for (uint64_t i = 0; i < count; i++)
+            CHECK_EQUAL(mine[i], (number + i) % GROUPS != 0);
+        CHECK(count);
+    }
+    CHECK_EQUAL(taken, ALL - ALL / GROUPS);
     vp_keyclaimant_release(claimants[0], 1); /* more was left to it */
     CHECK_EQUAL(vp_keyclaims_owner(claims, 0), 0);
     vp_keyclaimant_release(claimants[1], ALL);
     CHECK_EQUAL(vp_keyclaims_owner(claims, 1), -1);
 }
 
+/* Who has a hot group takes few others: with more it would fall behind those who have none. */
+static void test_nobody_takes_more_than_its_share(void)
+{
+    enum { MANY = 400, HOT = 50 }; /* of a hundred tuples */
+    static uint16_t groups[MANY], mine[MANY];
+    set_up(1);
+    for (int number = 0; number < MANY; number++)
+        groups[number] = (uint16_t)(number % 100 < HOT ? 0 : 1 + number % (GROUPS - 1));
+    uint64_t count;
+    for (uint64_t number = 0; number < MANY - 100; number += count) { /* it gets to know the tuples */
+        count = MANY - 100 - number;
+        vp_keyclaimant_take(claimants[0], number, groups + number, MANY, &count, mine);
+        vp_keyclaimant_release(claimants[0], number + count);
+    }
+    count = 100;
+    CHECK_EQUAL(vp_keyclaimant_take(claimants[0], MANY - 100, groups + MANY - 100, MANY, &count, mine), HOT);
+    CHECK_EQUAL(count, HOT); /* half of all, of three readers */
+}
+
 int main(void)
 {
+    test_nobody_takes_more_than_its_share();
     test_who_does_nothing_holds_up_its_group_only();
     test_each_tuple_has_one_reader_and_each_group_its_order();
     test_deaths(false);

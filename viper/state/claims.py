@@ -98,7 +98,7 @@ class KeyClaimant:
         self._claimant = ffi.gc(made, lib.vp_keyclaimant_free)
 
     def take(self, number: int, groups: Buffer, most: int) -> tuple[array[int], int]:
-        """Go through the next tuples, up to where it has `most` of its own.
+        """Go through the next tuples, up to where it has `most` of its own, or its share of the load.
 
         Args:
             number: of the first tuple, where the last call ended, or `begin` said.

@@ -32,7 +32,8 @@ vp_keyclaimant *vp_keyclaimant_new(vp_keyclaims *claims, uint32_t reader, uint64
 /* Ends the use of a reader; what it has, it has. */
 void vp_keyclaimant_free(vp_keyclaimant *claimant);
 
-/* Goes through the next tuples of a reader, up to where it has `most` of its own, at least 1. They have numbers from
+/* Goes through the next tuples of a reader, up to where it has `most` of its own, at least 1, or comes to a free group with
+ * which its groups would have more than its share of the tuples. They have numbers from
  * `number` on, and are of these groups, each below the number of groups. Says in `mine` which of them are the reader's, and
  * in `count` through how many it has gone; returns how many are the reader's. Each call begins where the reader's last one
  * ended, or where it has begun. */
