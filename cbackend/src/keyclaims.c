@@ -75,6 +75,7 @@ struct vp_keyclaimant {
     uint16_t *groups; /* those, in any order; room for all */
     uint64_t total;   /* of what it counts below */
     uint32_t *counts; /* by group, of the tuples that it has come to; all are halved now and then */
+    uint64_t held;    /* about the sum of those of its groups: reckoned once in a take, as groups may be many */
 };
 
 enum { COUNTED = 1 << 14 };
@@ -98,6 +99,7 @@ static bool come_to(vp_keyclaimant *claimant, uint16_t group, uint64_t number)
     if (!owner) {
         atomic_store_explicit(since(claims, group), number, memory_order_relaxed);
         claimant->groups[claimant->count++] = group;
+        claimant->held += claimant->counts[group];
     }
     return !owner || owner == me;
 }
@@ -126,7 +128,7 @@ vp_keyclaimant *vp_keyclaimant_new(vp_keyclaims *claims, uint32_t reader, uint64
         free(counts);
         return NULL;
     }
-    *claimant = (vp_keyclaimant){claims, reader, 0, groups, 0, counts};
+    *claimant = (vp_keyclaimant){claims, reader, 0, groups, 0, counts, 0};
     take_over(claimant);
     vp_keyclaimant_release(claimant, number);
     return claimant;
@@ -165,13 +167,14 @@ static bool has_enough(const vp_keyclaimant *claimant, uint16_t group, uint64_t 
     uint64_t found = atomic_load_explicit(&claimant->claims->words[group], memory_order_relaxed);
     if (found & OWNERS || found >> OWNER_BITS > number)
         return false;
-    return (held(claimant) + claimant->counts[group]) * claimant->claims->readers > claimant->total;
+    return (claimant->held + claimant->counts[group]) * claimant->claims->readers > claimant->total;
 }
 
 uint64_t vp_keyclaimant_take(vp_keyclaimant *claimant, uint64_t number, const uint16_t *groups, uint64_t most,
                              uint64_t *count, uint16_t *mine)
 {
     uint64_t taken = 0, gone = 0;
+    claimant->held = held(claimant);
     for (; gone < *count && taken < most; gone++) {
         if (taken && has_enough(claimant, groups[gone], number + gone))
             break;
