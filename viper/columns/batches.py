@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 
 from viper.columns.checking import Check, check_of, within_of
 from viper.columns.fitting import Fitting, MisfitError
 from viper.columns.types import arrow_schema, holds
-from viper.rows import is_valid
+from viper.rows import copy_batch, is_valid
 from viper.schema import Schema
 
 _EXACT = {
@@ -21,6 +21,12 @@ _EXACT = {
     "binary": bytes,
 }
 """By declared type the values in a list that pyarrow makes right by itself, or refuses."""
+SMALL_BYTES: Final = 1 << 16
+"""Bytes of a part of a large batch up to which it is copied, and does not keep all of it in memory.
+
+The copy takes some 3 us then. Larger parts follow one another most often, as slices of a table whose owner
+has all of it in memory anyway.
+"""
 
 
 class Batches:
@@ -72,9 +78,12 @@ class Batches:
 
     def _keeps_more(self, batch: pa.RecordBatch) -> bool:
         """True if it is a small part of a large one, of which it would keep all."""
+        least = self._row_bytes * batch.num_rows
+        if least > SMALL_BYTES:
+            return False
         held = int(batch.get_total_buffer_size())
         # For nbytes pyarrow looks into every column, 15 us.
-        return held > 2 * self._row_bytes * len(batch) and held > 2 * int(batch.nbytes)
+        return held > 2 * least and (own := int(batch.nbytes)) <= SMALL_BYTES and held > 2 * own
 
     def _look_at(self, batch: pa.RecordBatch) -> None:
         """Refuse columns that hold what no value of their types is."""
@@ -162,4 +171,6 @@ def _width(kind: pa.DataType) -> int:
 
 def copied(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The same batch in memory of its own, without what it was cut from."""
-    return pa.ipc.read_record_batch(batch.serialize(), batch.schema)
+    schema = batch.schema
+    made = copy_batch(batch, lambda address: pa.RecordBatch._import_from_c(address, schema))
+    return pa.ipc.read_record_batch(batch.serialize(), schema) if made is None else made

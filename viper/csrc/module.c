@@ -73,6 +73,9 @@ static PyMethodDef rows_methods[] = {
      "select(batch, bits, take) -> object | None: copy the rows of an Arrow record batch whose bits are set, as bits_of_mask\n"
      "gives them, and return what `take` makes of the address of the batch in Arrow's C data interface; None where\n"
      "the columns are not all of fixed width and without nulls, or the rows lie in short runs."},
+    {"copy_batch", rows_copy, METH_VARARGS,
+     "copy_batch(batch, take) -> object | None: copy an Arrow record batch into memory of its own, and return what `take`\n"
+     "makes of the address of the copy; None where a column is neither of fixed width nor of texts or bytes."},
     {"count_up", rows_count_up, METH_VARARGS,
      "count_up(slots, counts) -> bytes: count each slot (native uint32) in counts (int64), and tell the count it has then."},
     {"exchange", rows_exchange, METH_VARARGS,

@@ -3,18 +3,6 @@
 
 #include <string.h>
 
-/* Up to 64 bits of a bitmap from any bit on; the byte behind the last one is not read. */
-static inline uint64_t bits_from(const uint8_t *bits, int64_t first, int count)
-{
-    if (bits == NULL)
-        return UINT64_MAX;
-    int shift = (int)(first % 8), bytes = (shift + count + 7) / 8;
-    uint64_t found = 0;
-    memcpy(&found, bits + first / 8, (size_t)(bytes < 8 ? bytes : 8));
-    found >>= shift;
-    return bytes > 8 ? found | (uint64_t)bits[first / 8 + 8] << (64 - shift) : found;
-}
-
 static void write_bits(const struct ArrowArray *mask, uint64_t *words)
 {
     const uint8_t *validity = mask->buffers[0], *values = mask->buffers[1];
