@@ -16,6 +16,7 @@ from framework.operators.components import (
     Component,
     JoinBolt,
     JPlus,
+    Later,
     OPlus,
     Pace,
     PartitionedSpout,
@@ -29,6 +30,8 @@ from framework.operators.components import (
     Tuple,
     Watermark,
     WindowedBolt,
+    after,
+    at,
 )
 from framework.operators.state import (
     AggregatingState,
@@ -64,6 +67,7 @@ __all__ = [
     "KeyValueState",
     "KeyWindow",
     "KeyedStream",
+    "Later",
     "ListState",
     "MapState",
     "OPlus",
@@ -94,6 +98,8 @@ __all__ = [
     "Watermark",
     "WindowedBolt",
     "Within",
+    "after",
+    "at",
     "run",
     "scale",
     "suspend",

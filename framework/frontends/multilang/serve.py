@@ -26,7 +26,7 @@ from framework.frontends.multilang.connection import Connection, ConnectionColle
 from framework.frontends.multilang.messages import ENDS_ARE_KNOWN, Message
 from framework.model.errors import LoadError, ProgramError
 from framework.model.importing import import_class
-from framework.operators.components import Bolt, PartitionedSpout
+from framework.operators.components import Bolt, Later, PartitionedSpout
 from framework.operators.components.component import LOGGER_PREFIX, Component
 from framework.operators.components.levels import LEVELS
 from framework.operators.components.tuple import TICK_COMPONENT, TICK_STREAM, Tuple
@@ -267,6 +267,8 @@ class ServedSpout(Served):
     ) -> None:
         super().__init__(host, connection, collector, identity)
         self._generator = host.tuples()
+        self._later: Later | None = None
+        """The time that the spout has named, before which it has nothing."""
         self._has_ended = False
 
     def execute(self, message: Message) -> None:
@@ -276,21 +278,33 @@ class ServedSpout(Served):
             if not self._has_ended:
                 self.guarded(self._next)
         elif command in ("ack", "fail"):
+            self._has_heard()
             self.guarded(getattr(component, command), message["id"])
         else:
+            self._has_heard()
             self.guarded(getattr(component, command))
         self.connection.send(_SYNC)
 
+    def _has_heard(self) -> None:
+        if self._generator is None:  # what is polled may have something now
+            self._later = None
+
     def _next(self) -> None:
+        if self._later is not None and not self._later.has_come(time.monotonic()):
+            return
         try:
             if self._generator is None:
-                self.host.component.next_tuple()
+                answer = self.host.component.next_tuple()
+                self._later = answer if type(answer) is Later else None
                 return
             values = next(self._generator)
+            if type(values) is Later and values.has_come(time.monotonic()):
+                values = next(self._generator)
         except StopIteration:
             self._end()
             return
-        if values is not None:
+        self._later = values if type(values) is Later else None
+        if values is not None and self._later is None:
             self.host.component.emit(values)
 
     def _end(self) -> None:

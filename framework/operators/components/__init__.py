@@ -7,6 +7,7 @@ from framework.operators.components.bolt import Bolt
 from framework.operators.components.component import Component
 from framework.operators.components.join_bolt import JoinBolt
 from framework.operators.components.jplus import JPlus
+from framework.operators.components.later import Later, after, at
 from framework.operators.components.oplus import OPlus
 from framework.operators.components.partitioned import Block, Pace, PartitionedSpout, Watermark
 from framework.operators.components.rows import Rows
@@ -24,6 +25,7 @@ __all__ = [
     "Component",
     "JPlus",
     "JoinBolt",
+    "Later",
     "OPlus",
     "Pace",
     "PartitionedSpout",
@@ -37,4 +39,6 @@ __all__ = [
     "Tuple",
     "Watermark",
     "WindowedBolt",
+    "after",
+    "at",
 ]

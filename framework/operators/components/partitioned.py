@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple, NoReturn
 
 from framework.model.errors import EmitError
 from framework.model.topology import DEFAULT_STREAM
+from framework.operators.components.later import Later
 from framework.operators.components.spout import Spout
 
 
@@ -103,7 +104,7 @@ class PartitionedSpout(Spout):
         """
         return None
 
-    def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | Watermark | None]:
+    def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | Watermark | Later | None]:
         """Yield all rows of a partition, in order; the same rows in the same order whenever it is called.
 
         With `viper.timestamp.slack` they may be out of order by as much.
@@ -117,7 +118,8 @@ class PartitionedSpout(Spout):
 
         Yields:
             The next rows. Or None if there are none for now: it is asked again after a pause that grows. Or a
-            watermark, so that the rows of other partitions need not wait for its next row.
+            time (`after`, `at`) if there are none before it. Or a watermark, so that the rows of other
+            partitions need not wait for its next row.
         """
         raise NotImplementedError(f"{type(self).__name__} must define blocks(self, partition, start_us)")
 

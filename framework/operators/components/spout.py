@@ -9,32 +9,43 @@ from typing import Any
 from framework.model.specs import Spec, SpecMethod, spout_spec
 from framework.operators.components.collector import EmitResult
 from framework.operators.components.component import Component
+from framework.operators.components.later import Later
 
 
 class Spout(Component):
     """Emits tuples, either from `next_tuple` or from the generator `tuples`.
 
     A spout that defines `tuples` is a generator spout. Each row that it yields is emitted on the default
-    stream. None means that there is nothing for now, and the spout ends when the generator ends. On a stream
-    with a schema it may yield a record batch in the place of many rows. Any other spout is polled through
-    `next_tuple`, and ends when that raises StopIteration.
+    stream. None means that there is nothing for now, and a time that there is nothing before it (`after`,
+    `at`). The spout ends when the generator ends. On a stream with a schema it may yield a record batch in
+    the place of many rows. Any other spout is polled through `next_tuple`, and ends when that raises
+    StopIteration.
     """
 
     failure: str = ""
     """While `fail` runs: the reason for which the tuple has failed, in words."""
 
-    def next_tuple(self) -> None:
+    def next_tuple(self) -> Later | None:
         """Emit what there is, if anything.
 
         It is called again and again, after a pause that grows while it emits nothing.
+
+        Returns:
+            None; or a time before which it need not be called (`after`, `at`), unless the spout hears of an
+            `ack` or a `fail`, or is activated.
 
         Raises:
             StopIteration: there will never be anything more, so the spout ends.
         """
         raise NotImplementedError(f"{type(self).__name__} must define next_tuple(self) or tuples(self)")
 
-    def tuples(self) -> Iterator[Sequence[Any] | None]:
-        """Yield the values of one tuple after the other; define it instead of `next_tuple`."""
+    def tuples(self) -> Iterator[Sequence[Any] | Later | None]:
+        """Yield the values of one tuple after the other; define it instead of `next_tuple`.
+
+        Yields:
+            The values of a tuple. Or None if there is nothing for now: it is asked again after a pause that
+            grows. Or a time (`after`, `at`), before which it is not resumed.
+        """
         raise NotImplementedError
 
     def activate(self) -> None:

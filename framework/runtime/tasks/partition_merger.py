@@ -156,6 +156,17 @@ class PartitionMerger:
         """True if a partition had nothing for now when it was asked last."""
         return any(feed.waits for feed in self._open_feeds)
 
+    def asks_at_s(self, now_s: float) -> float | None:
+        """Monotonic time in seconds at which a partition without rows has some again; None where one of them
+        does not say it.
+
+        Args:
+            now_s: the present one.
+        """
+        laters = [feed.later for feed in self._open_feeds if feed.waits]
+        times = [later.look_at_s(now_s) for later in laters if later is not None]
+        return min(times) if times and len(times) == len(laters) else None
+
     @property
     def next_row_us(self) -> int | None:
         """The event time of the next row at hand; None where none is."""

@@ -291,9 +291,18 @@ class PartitionedTask(SourceTask):
         elif self._partitioning.cut.stands(now_s) or self._partitioning.cut.suspends or self._is_draining:
             self._wait_for_others(now_s)
         elif self._merger.waits_for_rows or self._pacer is None:
-            self._poll.found_nothing(now_s)
+            self._wait_for_rows(now_s, next_us)
         elif not self._exhausted:
             self._poll.ask_at(self._pacer.due_s(next_us) if next_us is not None else 0.0)
+
+    def _wait_for_rows(self, now_s: float, next_us: int | None) -> None:
+        asks_at_s = self._merger.asks_at_s(now_s)
+        if asks_at_s is None:
+            self._poll.found_nothing(now_s)
+        elif self._pacer is None or next_us is None:
+            self._poll.ask_at(asks_at_s)
+        else:
+            self._poll.ask_at(min(asks_at_s, self._pacer.due_s(next_us)))
 
     def _publish(self, now_s: float) -> None:
         """Promise the consumers the task's progress, and nothing beyond the point where it waits.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator
-from itertools import islice
-from typing import Any
+from types import GeneratorType
+from typing import Any, Final
 
+from framework.operators.components import Later, Spout
 from framework.runtime.exchange.buffer import EmitBuffer
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.hosts.faults import OnError
@@ -20,6 +22,10 @@ WAITED_S = 0.00005
 UNASKED_LINGER_S = 0.001
 """Seconds for which tuples linger at most that a call emits beyond what was asked for. To hand them on singly
 takes four times the processor time, with 256 tuples in a call."""
+
+_LIKE_TIMES: Final = (int, float, datetime.date, datetime.time, datetime.timedelta)
+"""Of what `next_tuple` may return: the classes of values by which somebody may want to say a time."""
+_A_TIME: Final = "a time: after(seconds) or at(datetime) of viperstorm"
 
 
 class Puller(ABC):
@@ -48,6 +54,24 @@ class Puller(ABC):
         self._emitted_before_call = 0
         self.is_asking = False
         """True if the spout is being asked for tuples."""
+        self.later: Later | None = None
+        """The time at which the spout has something again, if it has said so when it was asked last."""
+
+    def waits(self, now_s: float) -> bool:
+        """True if the spout has named a time that has not come, at a monotonic time in seconds."""
+        if self.later is None or not self.later.has_come(now_s):
+            return self.later is not None
+        self.later = None
+        return False
+
+    def has_heard(self) -> None:  # noqa: B027
+        """Note that the spout was called for another reason, and may have something now."""
+
+    def _is_later(self, later: Later) -> bool:
+        """Note a time that the spout names; true if it is to be asked no more in this turn."""
+        now_s = time.monotonic()
+        self.later = later
+        return now_s >= self._slice_end_s or not later.has_come(now_s)
 
     def pull(self, count: int) -> bool:
         """Ask for so many tuples, or for as many as come until the slice is over.
@@ -162,7 +186,12 @@ class GeneratorPuller(Puller):
             drawn, over, values = outbox.draw(generator, left, self._slice_end_s - time.monotonic())
             if over or values is None:
                 return over
-            left -= drawn + 1
+            left -= drawn
+            if type(values) is Later:
+                if self._is_later(values):
+                    return False
+                continue
+            left -= 1
             emit(values)
             if time.monotonic() >= self._slice_end_s or self._is_enough(values, count):
                 return False
@@ -170,14 +199,18 @@ class GeneratorPuller(Puller):
 
     def _pull_singly(self, generator: Iterator[Any], count: int) -> bool:
         emit, monotonic, drawn = self._slot.host.component.emit, time.monotonic, 0
-        for values in islice(generator, count):
+        for values in generator:
             if values is None:
                 return False
+            if type(values) is Later:
+                if self._is_later(values):
+                    return False
+                continue
             emit(values)
             drawn += 1
-            if monotonic() >= self._slice_end_s or self._is_enough(values, count):
+            if drawn == count or monotonic() >= self._slice_end_s or self._is_enough(values, count):
                 return False
-        return drawn < count
+        return True
 
     def _is_enough(self, values: Any, count: int) -> bool:
         """True if values were a batch of many tuples, and have brought as many as were requested."""
@@ -195,7 +228,16 @@ class GeneratorPuller(Puller):
         if self._slot.choice(error) is OnError.SKIP:  # which would end its stream without a word
             advice = "a generator cannot go on after an exception: catch it there"
             self._context.fail("tuples", error, tried=advice)
+        self._name_place(error)
         self._slot.raised("tuples", error)
+
+    def _name_place(self, error: BaseException) -> None:
+        """Note at an error of an emit where the generator has yielded the values."""
+        frame = self._generator.gi_frame if isinstance(self._generator, GeneratorType) else None
+        if frame is not None and frame.f_lasti >= 0:  # one that has raised itself has no frame any more
+            error.add_note(f"yielded at {frame.f_code.co_filename}:{frame.f_lineno}")
+            if isinstance(error, TypeError):
+                error.add_note(f"tuples() yields rows, None, or {_A_TIME}")
 
     def close(self) -> None:
         """Close the generator."""
@@ -213,12 +255,37 @@ class PollingPuller(Puller):
             while True:
                 before = len(buffer) + counters.emitted
                 self._begin_call()
-                next_tuple()
+                answer = next_tuple()
+                if answer is not None and self._hears(answer):
+                    return False
                 total = len(buffer) + counters.emitted
                 if total == before or total - emitted >= count or time.monotonic() >= self._slice_end_s:
                     return False
         except StopIteration:
             return True
+
+    def _hears(self, answer: Any) -> bool:
+        """Note what `next_tuple` has returned; true if the spout is to be asked no more in this turn.
+
+        Raises:
+            TypeError: it seems to be meant for a time, and is none. A spout of streamparse's, whose answer
+                nobody hears on Storm, may give any.
+        """
+        if type(answer) is Later:
+            return self._is_later(answer)
+        component = self._slot.host.component
+        is_meant = isinstance(answer, _LIKE_TIMES) and not isinstance(answer, bool)
+        if is_meant and isinstance(component, Spout):
+            code = getattr(component.next_tuple, "__code__", None)
+            place = "" if code is None else f" ({code.co_filename}:{code.co_firstlineno})"
+            raise TypeError(
+                f"next_tuple{place} returned {answer!r:.100}: expected None, or {_A_TIME}"
+            )
+        return False
+
+    def has_heard(self) -> None:
+        """As in the base class."""
+        self.later = None
 
     def _next_tuple(self) -> Any:
         next_tuple = self._slot.host.component.next_tuple

@@ -170,7 +170,7 @@ class PollTimer:
 
     def ask_at(self, due_at_s: float) -> None:
         """Have the source asked at a monotonic time in seconds, when it is known to have something."""
-        self.due_at_s = due_at_s
+        self._pause_s, self.due_at_s = 0.0, due_at_s
 
     def wait_for_others(self, now_s: float) -> None:
         """Note that the source waits for others: its task compares again, soon, how far they are."""

@@ -241,6 +241,9 @@ class SpoutTask(SourceTask):
         """Inform the spout that tuples will be asked for."""
         super().activate()
         self.slot.call("activate", self.slot.host.component.activate)
+        if self._puller is not None:
+            self._puller.has_heard()
+        self._poll.found()
 
     def deactivate(self) -> None:
         """Inform the spout that no more tuples will be asked for."""
@@ -324,6 +327,8 @@ class SpoutTask(SourceTask):
         told, failed = (0, False) if self._aligned.is_there else self._outcomes.tell()
         if failed:  # and may be repeated by `next_tuple`
             self._exhausted = False
+        if told and self._puller is not None:
+            self._puller.has_heard()
         if told and self.commits is not None:  # a successor is not told once more, and is to do the same
             self.emitter.place()
             self.commit()
@@ -362,12 +367,15 @@ class SpoutTask(SourceTask):
         return self._assigner.is_to_commit(emitted, placed, has_placed=has_placed, at_once=at_once)
 
     def _ask(self, count: int) -> None:
+        puller = self._puller
+        if puller is None or puller.waits(time.monotonic()):
+            return
         granted = self._asking.allowance.take(count)
-        if granted and self._puller is not None:
+        if granted:
             if self._aligned.is_asked_singly:
-                self._exhausted = self._ask_singly(self._puller, granted)
+                self._exhausted = self._ask_singly(puller, granted)
             else:
-                self._exhausted = self._puller.pull(granted)
+                self._exhausted = puller.pull(granted)
 
     def _ask_singly(self, puller: Puller, count: int) -> bool:
         """Ask for one tuple after the other, until one comes that is later than the time of a checkpoint;
@@ -385,7 +393,10 @@ class SpoutTask(SourceTask):
         return has_ended
 
     def _rest(self, emitted: int) -> None:
-        if emitted:
+        later = None if self._puller is None else self._puller.later
+        if later is not None and not self._aligned.is_asked:
+            self._poll.ask_at(later.look_at_s(time.monotonic()))
+        elif emitted:
             self._poll.found()
         elif self._aligned.is_asked:
             self._wait_for_others(time.monotonic())

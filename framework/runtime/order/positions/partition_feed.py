@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import datetime
+import time
 from array import array
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from framework.model.topology import DEFAULT_STREAM, did_you_mean, one_of
+from framework.operators.components import Later
 from framework.operators.components.partitioned import Block, Watermark
 from framework.runtime.order.positions.slack import Lateness, PartitionOrder, Run, out_of_order
 from viper.errors import OrderError
@@ -77,6 +79,8 @@ class PartitionFeed:
         self.ended = place == WHOLE
         self.waits = False
         """True if the source had no rows for now when it was asked last."""
+        self.later: Later | None = None
+        """The time at which the source has rows again, if it has said so then."""
         self.has_read = False
         """True if the last `fill` has read rows, which are held back until later ones have come."""
         self.said_us: int | None = None
@@ -88,7 +92,7 @@ class PartitionFeed:
         self._raised = False
         """True if another process has emitted rows of the partition in this run."""
         self._floor = LEAST if place is None or self.ended else self.partition.floor_behind(place)
-        self._blocks: Iterator[Block | Watermark | None] = iter(())
+        self._blocks: Iterator[Block | Watermark | Later | None] = iter(())
         self._has_no_more = False
         """True if the source has ended, so that no row is held back any more."""
 
@@ -144,7 +148,7 @@ class PartitionFeed:
         said = LEAST if said_us is None else Position(said_us, 0, 0)
         return max(self._floor, self.partition.floor(), said)
 
-    def open(self, blocks: Iterator[Block | Watermark | None]) -> None:
+    def open(self, blocks: Iterator[Block | Watermark | Later | None]) -> None:
         """Set the iterator that rows come from."""
         self._blocks = blocks
 
@@ -160,7 +164,8 @@ class PartitionFeed:
             True if there are rows to emit; there are none if the source has none for now, or has ended.
 
         Raises:
-            TypeError: the source gave neither a block nor a watermark nor None, or rows that are no list.
+            TypeError: the source gave neither a block nor a watermark nor None nor a time, or rows that are
+                no list.
             ValueError: a block has more or fewer times than rows, begins before the latest watermark, has a
                 row without a value for each field, or is of an unknown stream.
             PositionError: a block's times are no array("q").
@@ -169,8 +174,11 @@ class PartitionFeed:
         while not (self.ended or self.partition.waiting):
             if self._puts_next():
                 continue
+            if self.later is not None and not self.later.has_come(time.monotonic()):
+                return False
             given = next(self._blocks, self)  # which stands for the end
-            self.waits = given is None
+            self.later = given if type(given) is Later else None
+            self.waits = given is None or self.later is not None
             if given is self:
                 self._end()
             elif not self.waits:
@@ -219,7 +227,8 @@ class PartitionFeed:
         else:
             found = type(given).__name__
             raise TypeError(
-                f"partition {self.number}: blocks gave a {found}: expected a Block, a Watermark or None"
+                f"partition {self.number}: blocks gave a {found}: expected a Block, a Watermark or None, "
+                "or a time: after(seconds) or at(datetime) of viperstorm"
             )
 
     def _say(self, time_us: int) -> None:
