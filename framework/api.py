@@ -275,7 +275,7 @@ def _planned(
     from framework.frontends.loading import load_any
     from framework.model.config import project_files, resolve
     from framework.model.errors import TopologyError
-    from framework.planning import make_plan
+    from framework.optimizer.planned import planned
 
     loaded = load_any(topology, environment=environment)
     settings, problems = resolve(
@@ -292,7 +292,7 @@ def _planned(
     problems = list(dict.fromkeys(problems))
     if loaded.topology is None or not all(problem.warning for problem in problems):
         raise TopologyError(problem for problem in problems if not problem.warning)
-    return make_plan(loaded.topology, settings), settings, problems
+    return planned(loaded.topology, settings), settings, problems
 
 
 def _checked(topology: Topology, settings: Settings) -> list[Problem]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 OPTIMIZERS = ("best", "exact", "local", "counts", "rlas")
 GONE_OPTIMIZERS = {
-    "round-robin": "leave --optimizer out, as the default configuration deals tasks out so",
+    "round-robin": "leave --optimizer out, and set viper.placement to round-robin",
     "first-fit": "take local, which finds faster plans",
     "random": "take local, which also begins at plans that are drawn",
 }

@@ -41,12 +41,12 @@ def plan(
     With --profile, show how fast it is predicted to be, and with --optimize, which plan is predicted to be
     the fastest.
     """
-    from framework.planning import make_plan
+    from framework.optimizer.planned import planned
 
     choices = choices.also({"viper.worker": worker, "topology.workers": workers})
     with prints_to_stderr():
         opened = open_target(*chosen(target, choices))
-        made = make_plan(accepted(opened, to_run=True), opened.settings)
+        made = planned(accepted(opened, to_run=True), opened.settings)
     if costs.profile is not None:
         show_costs(made, opened.settings, costs, workers, as_json=as_json)
     else:

@@ -206,7 +206,7 @@ def run(
     drains: spouts stop, and what is in flight is finished. With --resume it suspends. The second one stops
     at once.
     """
-    from framework.planning import make_plan
+    from framework.optimizer.planned import planned
     from framework.recording import time_of
     from framework.runtime.durability.checkpoints.last_run import reason_against_resuming
     from framework.runtime.options import RunOptions
@@ -226,7 +226,7 @@ def run(
             opened = _as_programs(opened) if shell else opened
             topology = accepted(opened, to_run=True)
             trace.check(topology)
-            plan = make_plan(_printing(topology, printed), opened.settings)
+            plan = planned(_printing(topology, printed), opened.settings)
         view = stack.enter_context(web_view(ui_listen, wanted=ui))
         record = stack.enter_context(trace.recording(record))
         stack.enter_context(trace.telling(record))

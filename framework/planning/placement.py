@@ -10,7 +10,7 @@ import enum
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from framework.model.config import AUTO_WORKERS, Settings
 
@@ -157,8 +157,12 @@ class AsListed:
         return own[group.index % len(own)] if own else None
 
 
+BY_COSTS: Final = "costs"
+"""The value of ``viper.placement`` that leaves placement to a planner that knows costs."""
+
+
 def make_placer(configured: str | Mapping[str, Any]) -> Placer:
-    """The placer that the value of ``viper.placement`` stands for."""
+    """The placer that the value of ``viper.placement`` stands for; round-robin where that asks for costs."""
     if isinstance(configured, Mapping):
         return AsListed(configured)
     return ByComponent() if configured == "component" else RoundRobin()

@@ -12,6 +12,7 @@ from framework.model.topology.graph import SYSTEM_PREFIX
 from framework.model.topology.grouping import DIVIDING
 from framework.operators.controllers import make_controller
 from framework.planning.connections import cycles, make_subscriptions
+from framework.planning.plan import Plan
 from framework.planning.routing import TaskSet
 from framework.planning.traits import Batching, Traits
 
@@ -172,3 +173,26 @@ def controller_problems(topology: Topology, confs: Confs, scalable: Collection[s
         except LoadError as error:
             component = next(each for each in topology.components if each.id == name)
             yield about(topology, component, f"has no controller: {CONTROLLER}: {error}")
+
+
+def may_be_free(plan: Plan, component: ComponentSpec) -> bool:
+    """True if the author of a component may say that its output does not depend on its number of tasks."""
+    traits = plan.traits[component.id]
+    if component.role is Role.SPOUT or traits.tables or (traits.windowed and not traits.key_windows):
+        return False
+    return not _groupings_to(plan, component) & {GroupingKind.GLOBAL, GroupingKind.ALL}
+
+
+def declares_free(plan: Plan, component: ComponentSpec) -> bool:
+    """True if a bolt declares that its output cannot depend on its number of tasks: it is stateless, or has
+    state by key and nothing else."""
+    traits = plan.traits[component.id]
+    if not may_be_free(plan, component):
+        return False
+    of_tasks = any(state.per != "key" for state in traits.states)
+    by_key = traits.keyed and not of_tasks and _groupings_to(plan, component) == {GroupingKind.FIELDS}
+    return traits.stateless or by_key
+
+
+def _groupings_to(plan: Plan, component: ComponentSpec) -> set[GroupingKind]:
+    return {s.grouping.kind for s in plan.subscriptions if s.target == component.id}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final, Protocol
 
 from framework.model.config import Settings, task_count
@@ -61,17 +62,33 @@ class Strategy(Protocol):
 
 
 class AsConfigured:
-    """Follows the parallelism, ``topology.workers``, ``viper.worker`` and ``viper.placement`` of the user."""
+    """Follows the parallelism, ``topology.workers``, ``viper.worker`` and ``viper.placement`` of the user.
+
+    Args:
+        counts: for components by id, another number of tasks than configured.
+        places: for components by id, the workers that their tasks take in turn, in place of
+            ``viper.placement``; empty to follow that.
+    """
+
+    def __init__(
+        self,
+        counts: Mapping[str, int] = MappingProxyType({}),
+        places: Mapping[str, Sequence[int]] = MappingProxyType({}),
+    ) -> None:
+        self._counts, self._places = counts, places
 
     def task_counts(self, draft: Draft) -> Mapping[str, int]:
         """The number of tasks of each component, as the user has configured it."""
-        return {c.id: task_count(c, draft.confs[c.id]) for c in draft.topology.components}
+        return {
+            c.id: self._counts.get(c.id) or task_count(c, draft.confs[c.id])
+            for c in draft.topology.components
+        }
 
     def placement(self, draft: Draft, tasks: Sequence[TaskSpec]) -> Placement:
         """Tasks on workers as the user has configured it; those that block have an executor each."""
         kind = worker_kind(draft.settings, draft.traits)
         groups = _groups(draft, tasks, apart=kind is WorkerKind.PROCESS)
-        workers = _workers(kind, draft, groups)
+        workers = _workers(kind, draft, groups, self._places or draft.settings["viper.placement"])
         blocking = {task.id for task in tasks if draft.confs[task.component]["viper.blocking"]}
         executors: list[Executor] = []
         for worker in sorted(set(workers)):
@@ -175,16 +192,21 @@ def _complaints(
     return [f"{name} is on worker {n}: expected 1 to {workers} (topology.workers)" for n in wrong]
 
 
-def _workers(kind: WorkerKind, draft: Draft, groups: Sequence[Group]) -> list[int]:
+def _workers(
+    kind: WorkerKind,
+    draft: Draft,
+    groups: Sequence[Group],
+    places: str | Mapping[str, int | Sequence[int]],
+) -> list[int]:
     """For each group the number of its worker."""
     settings = draft.settings
     if kind is WorkerKind.INLINE:
         return [1] * len(groups)
     sharing = [group for group in groups if not group.alone]
     count = min(workers_of(settings), len(sharing))
-    if isinstance(settings["viper.placement"], Mapping):
+    if isinstance(places, Mapping):
         count = workers_of(settings)
-    placer = make_placer(settings["viper.placement"])
+    placer = make_placer(places)
     if draft.movable and isinstance(placer, RoundRobin):
         placer = OneOnEach(draft.movable)
     shared = iter(placer.place(sharing, count))

@@ -19,7 +19,7 @@ from benchmarks.peers.workloads import KEPT_FROM
 from framework import StreamBuilder, TopologyBuilder
 from framework.model.config import resolve
 from framework.model.topology import Grouping, Topology
-from framework.planning import make_plan
+from framework.optimizer.planned import planned
 from framework.runtime import run as run_plan
 
 Make = Callable[[Job], Topology]
@@ -163,7 +163,7 @@ def run(job: Job) -> None:
     topology = topology_of(job)
     settings, problems = resolve(topology, options={"viper.worker": "inline", **job.option("config", {})})
     assert not problems, problems
-    run_plan(make_plan(topology, settings), settings)
+    run_plan(planned(topology, settings), settings)
 
 
 if __name__ == "__main__":

@@ -160,7 +160,7 @@ def workers() -> Rule:
 
 def placement() -> Rule:
     """A way to place tasks, or for each component the workers of its tasks."""
-    names = ("round-robin", "component")
+    names = ("costs", "round-robin", "component")
     return Rule(
         f"{one_of(names)}, or for each component a worker's number or a list of them",
         lambda v: v in names if isinstance(v, str) else _places_components(v),

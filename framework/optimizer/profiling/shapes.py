@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from framework.model.errors import ViperError
 from framework.model.topology import ComponentSpec, GroupingKind, Role
@@ -11,6 +11,7 @@ from framework.model.topology.grouping import BY_FIELDS, DIVIDING
 from framework.optimizer.costs import Deployment, Flow, Machine, Node, Shape, Spread
 from framework.planning import Plan
 from framework.planning.plan import Subscription
+from framework.planning.scaling import declares_free, may_be_free
 from framework.planning.time_mode import TimeMode
 
 _SPREADS = {
@@ -49,6 +50,23 @@ def shape_of(plan: Plan, most: int) -> Shape:
         Node(c.id, c.role is Role.SPOUT, fixed.get(c.id) or _at_most(most, c, plan)) for c in ordered
     )
     flows = tuple(_flow(plan, subscription) for subscription in plan.subscriptions)
+    return Shape(nodes, flows, spouts_take_turns=plan.time is TimeMode.LOGICAL)
+
+
+def rough_shape_of(plan: Plan, counts: Mapping[str, int]) -> Shape:
+    """Describe a topology for which there need not be an exact model, with all numbers of tasks given.
+
+    Streams of a cycle are left out, as its tasks are together. The tuples of direct and custom groupings
+    count as if they took turns.
+
+    Args:
+        plan: any.
+        counts: the tasks of each component, by id.
+    """
+    depth = {task.component: task.depth for task in plan.tasks}
+    ordered = sorted(plan.topology.components, key=lambda component: depth[component.id])
+    nodes = tuple(Node(c.id, c.role is Role.SPOUT, counts[c.id]) for c in ordered)
+    flows = tuple(_flow(plan, one) for one in plan.subscriptions if not one.cyclic)
     return Shape(nodes, flows, spouts_take_turns=plan.time is TimeMode.LOGICAL)
 
 
@@ -93,15 +111,9 @@ def _reasons(plan: Plan) -> Iterator[str]:
 
 
 def _is_free(plan: Plan, component: ComponentSpec) -> bool:
-    traits = plan.traits[component.id]
-    if component.role is Role.SPOUT or traits.tables or (traits.windowed and not traits.key_windows):
+    if not may_be_free(plan, component):
         return False
-    kinds = {s.grouping.kind for s in plan.subscriptions if s.target == component.id}
-    if kinds & {GroupingKind.GLOBAL, GroupingKind.ALL}:
-        return False
-    of_tasks = any(state.per != "key" for state in traits.states)
-    declared = traits.stateless or (traits.keyed and not of_tasks and kinds == {GroupingKind.FIELDS})
-    return declared or len(plan.tasks_of(component.id)) > 1
+    return declares_free(plan, component) or len(plan.tasks_of(component.id)) > 1
 
 
 def _at_most(most: int, component: ComponentSpec, plan: Plan) -> int:
@@ -114,6 +126,6 @@ def _at_most(most: int, component: ComponentSpec, plan: Plan) -> int:
 
 
 def _flow(plan: Plan, subscription: Subscription) -> Flow:
-    spread = _SPREADS[subscription.grouping.kind]
+    spread = _SPREADS.get(subscription.grouping.kind, Spread.TURNS)
     turn = plan.confs[subscription.target]["viper.shuffle.run"] if spread is Spread.TURNS else 1
     return Flow(subscription.source, subscription.stream, subscription.target, spread, turn)

@@ -11,7 +11,8 @@ from framework.model.config import Settings
 from framework.model.errors import LoadError, TopologyError, ViperError
 from framework.model.importing import importable
 from framework.model.topology import Problem, Topology
-from framework.planning import Plan, make_plan
+from framework.optimizer.planned import planned
+from framework.planning import Plan
 from framework.planning.checkpoints import checkpoint_problems, missing_checkpoints
 from framework.planning.time_mode import named_data
 from framework.runtime.durability.checkpoints import Checkpoint, found_at
@@ -105,7 +106,7 @@ def start_problems(
     """
     checkpoints = checkpoints or (start is not None and start.is_dir())
     try:
-        plan = make_plan(topology, settings)
+        plan = planned(topology, settings)
     except TopologyError as error:
         return list(error.problems)
     except LoadError as error:

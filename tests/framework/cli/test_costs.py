@@ -90,7 +90,7 @@ def test_every_optimizer_is_there_by_name(viper: Viper, known: Path, optimizer: 
 @pytest.mark.parametrize(
     ("optimizer", "instead"),
     [
-        ("round-robin", "leave --optimizer out, as the default configuration deals tasks out so"),
+        ("round-robin", "leave --optimizer out, and set viper.placement to round-robin"),
         ("first-fit", "take local, which finds faster plans"),
         ("random", "take local, which also begins at plans that are drawn"),
     ],

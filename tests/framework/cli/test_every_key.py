@@ -25,7 +25,7 @@ LONG, SHORT = 1.0e300, 1.0e-300
 ENDS: Mapping[str, tuple[Any, ...]] = {
     "viper.worker": ("inline", "thread", None),
     "viper.tasks": ({}, {"double": 1}, {"double": 3, "numbers": 1}),
-    "viper.placement": ("round-robin", "component", {"numbers": 1, "double": [1, 1]}),
+    "viper.placement": ("costs", "round-robin", "component", {"numbers": 1, "double": [1, 1]}),
     "viper.isolated": (False, None),
     "viper.blocking": (True, False, None),
     "viper.async.in_flight": (1, 65_536),

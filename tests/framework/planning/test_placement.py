@@ -167,7 +167,8 @@ def test_a_placement_that_cannot_be_is_refused(said: Any, message: str) -> None:
 @pytest.mark.parametrize("said", ["roundrobin", {"split": 0}, {"split": []}, {1: 1}, 3, {"split": True}])
 def test_a_value_that_is_no_placement_is_refused(said: Any) -> None:
     _, (problem,) = resolve(wordcount().build("placed"), options={"viper.placement": said})
-    assert "expected 'round-robin' or 'component', or for each component a worker's number" in problem.message
+    expected = "expected 'costs', 'round-robin' or 'component', or for each component a worker's number"
+    assert expected in problem.message
 
 
 @pytest.mark.parametrize("placer", [RoundRobin(), ByComponent(), AsListed({"a": 2, "b": [1, 3]})])
