@@ -16,7 +16,7 @@ from framework.planning import Plan, WorkerKind, make_plan
 from framework.planning.placement import BY_COSTS, workers_of
 from framework.planning.scaling import CONTROLLER, MOST, declares_free
 from framework.planning.sharing import CLAIMS, SHARING
-from framework.planning.strategy import AsConfigured
+from framework.planning.strategy import AsDecided
 from framework.planning.traits import Batching
 
 log = logging.getLogger("viperstorm.plan")
@@ -37,15 +37,15 @@ def planned(topology: Topology, settings: Settings) -> Plan:
     counts, places = _single_tasks(plan, settings), _places(plan, settings)
     if not (counts or places):
         return plan
-    return make_plan(topology, settings, AsConfigured(counts, places))
+    return make_plan(topology, settings, AsDecided(counts, places))
 
 
 def _single_tasks(plan: Plan, settings: Settings) -> Mapping[str, int]:
     """The bolts that have several tasks in one thread for nothing: one for each of them.
 
     Two tasks of each bolt of a word count take 1.25 times as long inline as one. A bolt keeps its tasks where
-    somebody can tell them apart: the configuration names their number, each of them hears ticks or writes
-    files, they wait or share tuples as these come, or their number may change while the run lasts.
+    somebody can tell them apart. The configuration names their number, or this may change while the run
+    lasts. Or each of them hears ticks, writes files, waits, or shares tuples with the others as these come.
     """
     if plan.placement.kind is not WorkerKind.INLINE:
         return {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, Final, Protocol
 
 from framework.model.config import Settings, task_count
@@ -62,33 +61,22 @@ class Strategy(Protocol):
 
 
 class AsConfigured:
-    """Follows the parallelism, ``topology.workers``, ``viper.worker`` and ``viper.placement`` of the user.
-
-    Args:
-        counts: for components by id, another number of tasks than configured.
-        places: for components by id, the workers that their tasks take in turn, in place of
-            ``viper.placement``; empty to follow that.
-    """
-
-    def __init__(
-        self,
-        counts: Mapping[str, int] = MappingProxyType({}),
-        places: Mapping[str, Sequence[int]] = MappingProxyType({}),
-    ) -> None:
-        self._counts, self._places = counts, places
+    """Follows the parallelism, ``topology.workers``, ``viper.worker`` and ``viper.placement`` of the user."""
 
     def task_counts(self, draft: Draft) -> Mapping[str, int]:
         """The number of tasks of each component, as the user has configured it."""
-        return {
-            c.id: self._counts.get(c.id) or task_count(c, draft.confs[c.id])
-            for c in draft.topology.components
-        }
+        return {c.id: task_count(c, draft.confs[c.id]) for c in draft.topology.components}
+
+    def places(self, draft: Draft) -> str | Mapping[str, int | Sequence[int]]:
+        """The way to place tasks, as of ``viper.placement``."""
+        configured: str | Mapping[str, int | Sequence[int]] = draft.settings["viper.placement"]
+        return configured
 
     def placement(self, draft: Draft, tasks: Sequence[TaskSpec]) -> Placement:
         """Tasks on workers as the user has configured it; those that block have an executor each."""
         kind = worker_kind(draft.settings, draft.traits)
         groups = _groups(draft, tasks, apart=kind is WorkerKind.PROCESS)
-        workers = _workers(kind, draft, groups, self._places or draft.settings["viper.placement"])
+        workers = _workers(kind, draft, groups, self.places(draft))
         blocking = {task.id for task in tasks if draft.confs[task.component]["viper.blocking"]}
         executors: list[Executor] = []
         for worker in sorted(set(workers)):
@@ -101,6 +89,26 @@ class AsConfigured:
             executors += [Executor(worker, (task,), blocking=True) for task in mine if task in blocking]
         standbys = draft.settings["viper.standby.workers"] if kind is WorkerKind.PROCESS else 0
         return Placement(kind, tuple(executors), standbys)
+
+
+class AsDecided(AsConfigured):
+    """Follows the configuration, but for what somebody has decided.
+
+    Args:
+        counts: numbers of tasks, for any components by id.
+        places: the workers that the tasks of each component take in turn; empty to follow the configuration.
+    """
+
+    def __init__(self, counts: Mapping[str, int], places: Mapping[str, Sequence[int]]) -> None:
+        self._counts, self._places = counts, places
+
+    def task_counts(self, draft: Draft) -> Mapping[str, int]:
+        """The number of tasks of each component."""
+        return {**super().task_counts(draft), **self._counts}
+
+    def places(self, draft: Draft) -> str | Mapping[str, int | Sequence[int]]:
+        """The way to place tasks, as of ``viper.placement``."""
+        return self._places or super().places(draft)
 
 
 def worker_kind(settings: Settings, traits: Mapping[str, Traits]) -> WorkerKind:

@@ -48,7 +48,9 @@ ORDERS: Mapping[str, Rows] = {
         ("observation",),
     ),
     "framework.optimizer": (
-        ("framework.optimizer", "profiling", "search"),
+        ("framework.optimizer", "planned"),
+        ("first_placement",),
+        ("profiling", "search"),
         ("costs",),
     ),
     "framework.recording": (

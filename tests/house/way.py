@@ -92,9 +92,11 @@ def way(*, by_gate: bool) -> list[str]:
 
     builder = TopologyBuilder()
     builder.set_spout("source", Source)
-    builder.set_bolt("first", First, 2 if by_gate else 1).shuffle_grouping("source")
+    builder.set_bolt("first", First).shuffle_grouping("source")
     builder.set_bolt("second", Second).global_grouping("first")
-    run(builder, worker="inline", conf={"topology.acker.executors": 0})
+    # As many tasks as asked for: inline, those of a bolt without state would be one.
+    counts = {"first": 2 if by_gate else 1}
+    run(builder, worker="inline", conf={"topology.acker.executors": 0, "viper.tasks": counts})
     return sorted(min(trace.ways, key=len))
 
 

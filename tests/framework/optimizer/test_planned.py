@@ -13,7 +13,7 @@ from framework.model.config import resolve
 from framework.model.topology import Topology
 from framework.operators.sinks import CollectingSink
 from framework.optimizer.costs import Deployment
-from framework.optimizer.costs.builtin import BOLT, SINK, builtin_cost, step_cost
+from framework.optimizer.first_placement import BOLT, SINK, builtin_cost, problem_of, step_cost
 from framework.optimizer.planned import planned
 from framework.planning import Plan, WorkerKind, make_plan
 from viperstorm import Bolt, Spout, TopologyBuilder, ValueState
@@ -136,11 +136,9 @@ def test_drawn_topologies_are_predicted_no_slower_than_any_other_placement(seed:
         bolt.shuffle_grouping(draw.choice(names))
         names.append(f"bolt{number}")
     topology = builder.build("drawn")
-    from framework.optimizer import first_placement as first
-
     plan = plan_of(topology, topology__workers=2)
     found = Deployment({name: tuple(one - 1 for one in some) for name, some in workers(plan).items()})
-    problem = first.problem_of(plan, 2)
+    problem = problem_of(plan, 2)
     best = problem.predicted(found).rate
     for _ in range(50):
         other = Deployment(

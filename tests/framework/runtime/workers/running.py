@@ -24,8 +24,9 @@ class Workers:
 
     @property
     def options(self) -> dict[str, Any]:
-        """The configuration that chooses them, with dots written as ``__``."""
-        return {"viper__worker": self.kind, "topology__workers": self.number}
+        """The configuration that chooses them, with dots written as ``__``; each of them has some tasks."""
+        dealt = {} if self.kind == "inline" else {"viper__placement": "round-robin"}
+        return {"viper__worker": self.kind, "topology__workers": self.number, **dealt}
 
     def run(
         self, builder: TopologyBuilder, limits: dict[str, Any] | None = None, **options: Any
