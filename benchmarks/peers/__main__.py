@@ -14,8 +14,9 @@ from typing import NoReturn
 import click
 
 from benchmarks.peers.alternation import Measured, measure
+from benchmarks.peers.entries import Entry
 from benchmarks.peers.figure import to_svg
-from benchmarks.peers.registry import EXPERIMENTS, Entry, Experiment
+from benchmarks.peers.registry import EXPERIMENTS, Experiment
 from benchmarks.peers.table import to_markdown
 
 BUILD = Path(__file__).parents[2] / "build" / "peers"
@@ -46,9 +47,9 @@ def main(
 ) -> None:
     """Run workloads on ViperStorm and on peers in alternation.
 
-    The whole takes some 25 minutes, on a machine that should do nothing else. Peers are those that `make
-    bench-peers` has installed. The tables are printed, and written to the output folder beside figures and
-    all single runs. The exit status is 1 if a run of ours failed or had a wrong result.
+    The whole takes some 45 minutes, and `-e alike` 15, on a machine that should do nothing else. Peers are
+    those that `make bench-peers` has installed. The tables are printed, and written to the output folder
+    beside figures and all single runs. The exit status is 1 if a run of ours failed or had a wrong result.
     """
     chosen = [(EXPERIMENTS[name], wanted(EXPERIMENTS[name], patterns)) for name in names or EXPERIMENTS]
     chosen = [(experiment, entries) for experiment, entries in chosen if entries]
@@ -70,7 +71,9 @@ def main(
         )
         click.echo(write(experiment, measured, output))
         troubles += [
-            f"{one.entry.name}: {one.trouble}" for one in measured if one.trouble and not one.is_peer
+            f"{experiment.label(one.entry)}: {one.trouble}"
+            for one in measured
+            if one.trouble and not one.is_peer
         ]
     if troubles:
         raise click.ClickException("; ".join(troubles))
@@ -80,7 +83,8 @@ def listed(chosen: Iterable[tuple[Experiment, Sequence[Entry]]]) -> Iterator[str
     """A line for each experiment, and below it one for each system in each of its settings."""
     for experiment, entries in chosen:
         yield f"{experiment.name}: {experiment.title}"
-        yield from (f"    {name}" for name in dict.fromkeys(entry.name for entry in entries))
+        names = [entry.name if experiment.axis else experiment.label(entry) for entry in entries]
+        yield from (f"    {name}" for name in dict.fromkeys(names))
 
 
 def wanted(experiment: Experiment, patterns: Sequence[str]) -> Sequence[Entry]:
@@ -94,10 +98,14 @@ def wanted(experiment: Experiment, patterns: Sequence[str]) -> Sequence[Entry]:
 
 
 def write(experiment: Experiment, measured: Sequence[Measured], folder: Path) -> str:
-    """Write the results of an experiment as a table, a figure and JSON into a folder; returns the table."""
+    """Write the results of an experiment as a table, a figure and JSON into a folder; returns the table.
+
+    Pairs have no figure.
+    """
     table = to_markdown(experiment, measured)
     (folder / f"{experiment.name}.md").write_text(table, encoding="utf-8")
-    (folder / f"{experiment.name}.svg").write_text(to_svg(experiment, measured), encoding="utf-8")
+    if not experiment.pairs:
+        (folder / f"{experiment.name}.svg").write_text(to_svg(experiment, measured), encoding="utf-8")
     runs = json.dumps([asdict(one) for one in measured], indent=1)
     (folder / f"{experiment.name}.json").write_text(runs + "\n", encoding="utf-8")
     return table

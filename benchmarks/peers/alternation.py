@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from benchmarks.peers.entries import Entry
 from benchmarks.peers.folders import job_folder
 from benchmarks.peers.jobs import PERCENTILES, Job, Outcome
 from benchmarks.peers.launching import PEERS, Run, RunError, interpreter, launch, version
-from benchmarks.peers.registry import Entry, Experiment
+from benchmarks.peers.pairs import Measure
+from benchmarks.peers.registry import Experiment
 from benchmarks.peers.workloads import WORKLOADS, Expected, expected
 
 TIMEOUT_S = 180.0
@@ -56,6 +58,26 @@ class Measured:
         of_runs = zip(*(run.outcome.delays_us for run in self.runs), strict=True)
         return dict(zip(PERCENTILES, map(statistics.median, of_runs), strict=True))
 
+    def figures(self, measure: Measure) -> Sequence[float]:
+        """A figure of each run; empty where none counts."""
+        if self.trouble:
+            return []
+        if measure is Measure.RATE:
+            return self.rates
+        if measure is Measure.CPU:
+            return [run.outcome.cpu_s / run.outcome.seconds for run in self.runs]
+        which = list(PERCENTILES).index(measure)
+        return [run.outcome.delays_us[which] for run in self.runs]
+
+    @property
+    def unit_ns(self) -> float:
+        """The median of the nanoseconds of processor time for each unit."""
+        spent = [
+            run.outcome.cpu_s * 1e9 / (rate * run.outcome.seconds)
+            for run, rate in zip(self.runs, self.rates, strict=True)
+        ]
+        return statistics.median(spent)
+
     @property
     def foreign_cores(self) -> float:
         """The median of the processors that others were using meanwhile."""
@@ -88,13 +110,14 @@ def measure(
     measured = [Measured(entry, version=version(entry.program, environments)) for entry in entries]
     for one in measured:
         one.trouble = check(one.entry, environments)
-        say(f"{experiment.name}: {one.entry.name}: {one.trouble or 'its result is right'}")
+        say(f"{experiment.name}: {experiment.label(one.entry)}: {one.trouble or 'its result is right'}")
     for number in range(1, rounds + 1):
         for one in measured:
             if not one.trouble:
                 _run_once(one, quick, environments)
                 told = one.trouble or _described(one)
-                say(f"{experiment.name}, round {number} of {rounds}: {one.entry.name}: {told}")
+                name = experiment.label(one.entry)
+                say(f"{experiment.name}, round {number} of {rounds}: {name}: {told}")
     return measured
 
 

@@ -18,9 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.peers.workloads import WORKLOADS, Paced, Row, Workload, digest
+from benchmarks.processes import tree
 
 VARIABLE = "BENCHMARK_JOB"
 """Environment variable that carries the job."""
+LAUNCHER = "BENCHMARK_LAUNCHER"
+"""Environment variable that carries the process which has launched the job, and no other at this time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,23 +66,40 @@ class Job:
 
     def started(self) -> None:
         """Mark that the first row is about to leave the source."""
-        self._mark({"started_ns": time.monotonic_ns()})
+        cpu_s = _others_cpu_s() + time.process_time()
+        self._mark({"started_ns": time.monotonic_ns(), "cpu_s": cpu_s})
 
     def ended(self, tally: Tally) -> None:
         """Mark that a sink has received everything, and what that was."""
-        self._mark({"ended_ns": time.monotonic_ns(), **tally.summary()})
+        now_ns, own_s = time.monotonic_ns(), time.process_time()
+        self._mark({"ended_ns": now_ns, "cpu_s": own_s + _others_cpu_s(), **tally.summary()})
         if isinstance(tally, DelayTally):
             with Path(self.folder, f"{os.getpid()}-{id(tally)}.delays").open("wb") as file:
                 tally.delays_ns.tofile(file)
 
     def tally(self) -> Tally:
         """Make the tally by which the job's sink counts."""
-        return (DelayTally if self.workload == "latency" else Tally)(self)
+        return (DelayTally if isinstance(self.task, Paced) else Tally)(self)
 
     def _mark(self, mark: Mapping[str, Any]) -> None:
         # A write of a line at the end of a file is whole, also where several processes write.
         with Path(self.folder, "marks").open("a", encoding="utf-8") as file:
             file.write(json.dumps(mark) + "\n")
+
+
+def _others_cpu_s() -> float:
+    """Seconds of processor time of all processes of the job but this one, as far as they are alive."""
+    launcher = os.environ.get(LAUNCHER)
+    pids = tree(int(launcher))[1:] if launcher else []
+    return sum(_cpu_s(pid) for pid in pids if pid != os.getpid())
+
+
+def _cpu_s(pid: int) -> float:
+    """Seconds of processor time of a process; 0 of one that has ended."""
+    try:
+        return time.clock_gettime(~pid << 3 | 2)  # as clock_getcpuclockid(3) makes it, which Python has not
+    except OSError:
+        return 0.0
 
 
 class Tally:
@@ -146,6 +166,8 @@ class Outcome:
     """Digest of the newest row of each key, where the job asked for it."""
     delays_us: Sequence[float] = ()
     """Percentiles of delays in microseconds, as `PERCENTILES` names them; empty where none are measured."""
+    cpu_s: float = 0.0
+    """Processor time of all processes meanwhile, in seconds."""
 
 
 PERCENTILES = {"p50": 0.5, "p99": 0.99}
@@ -158,19 +180,22 @@ def outcome_of(job: Job) -> Outcome:
         ValueError: it has no mark of its beginning, or none of its end.
     """
     marks = [json.loads(line) for line in Path(job.folder, "marks").read_text(encoding="utf-8").splitlines()]
-    starts = [mark["started_ns"] for mark in marks if "started_ns" in mark]
+    starts = [mark for mark in marks if "started_ns" in mark]
     ends = [mark for mark in marks if "ended_ns" in mark]
     if not starts or not ends:
         raise ValueError(
             f"the run marked {len(starts)} beginnings and {len(ends)} ends: expected some of both"
         )
+    first = min(starts, key=lambda mark: mark["started_ns"])
+    last = max(ends, key=lambda mark: mark["ended_ns"])
     newest = {job.task.key(tuple(row)): tuple(row) for mark in ends for row in mark["newest"]}
     return Outcome(
-        seconds=(max(mark["ended_ns"] for mark in ends) - min(starts)) / 1e9,
+        seconds=(last["ended_ns"] - first["started_ns"]) / 1e9,
         rows=sum(mark["rows"] for mark in ends),
         digest=sum(mark["digest"] for mark in ends),
         newest=digest(newest.values()),
         delays_us=_percentiles(job),
+        cpu_s=last["cpu_s"] - first["cpu_s"],
     )
 
 
@@ -189,5 +214,6 @@ def _percentiles(job: Job) -> Sequence[float]:
 def _warm_up(job: Job) -> float:
     """The part of a run whose delays do not count, at most a half."""
     task = job.task
-    seconds = job.option("warm_up_s", task.warm_up_s) if isinstance(task, Paced) else 0
-    return min(seconds * Paced.rate / job.size, 0.5)
+    if not isinstance(task, Paced):
+        return 0.0
+    return min(float(job.option("warm_up_s", task.warm_up_s)) * task.rate / job.size, 0.5)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from benchmarks.peers.jobs import VARIABLE, Job, Outcome, outcome_of
+from benchmarks.peers.jobs import LAUNCHER, VARIABLE, Job, Outcome, outcome_of
 from benchmarks.processes import tree
 
 REPOSITORY = Path(__file__).parents[2]
@@ -76,7 +76,8 @@ def launch(program: str, python: Path, job: Job, timeout_s: float) -> Run:
         RunError: it failed, took too long, or did not say what came of it.
     """
     module = f"{PROGRAMS}.{program if program not in PEERS else f'on_{program}'}"
-    environment = {**os.environ, VARIABLE: job.to_json(), "PYTHONPATH": str(REPOSITORY)}
+    given = {VARIABLE: job.to_json(), LAUNCHER: str(os.getpid()), "PYTHONPATH": str(REPOSITORY)}
+    environment = {**os.environ, **given}
     command = [str(python), "-m", module]
     adopt_orphans()
     others = set(tree(os.getpid()))

@@ -2,59 +2,36 @@
 
 A further variant of ours takes a line in the lists below, ``ours("columns", "filter")``, beside its topology
 in `benchmarks.peers.programs.ours`. If it is so fast that its run would be over at once, a ``share`` above
-one gives it more of the same input.
+one gives it more of the same input. `benchmarks.peers.pairs` sets beside each other what does the same in the
+same shape.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.peers.workloads import WIDTHS, WORKLOADS, Workload
+from benchmarks.peers.entries import (
+    BYTEWAX,
+    PLAIN,
+    TWO,
+    Entry,
+    State,
+    bytewax,
+    bytewax_paced,
+    ours,
+    ours_on_default_two,
+    ours_on_two,
+    pathway,
+    plain,
+    pyflink,
+)
+from benchmarks.peers.pairs import PAIRS, Pair, entries_of
+from benchmarks.peers.workloads import WIDTHS, WORKLOADS
 
-PLAIN, BYTEWAX = "plain loop", "Bytewax"
 YARDSTICKS = (PLAIN, "ViperStorm tuples", BYTEWAX, f"{BYTEWAX}, 2 processes")
 """Systems that the tables give ratios to, each in its fastest setting."""
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One system in one setting, for one workload."""
-
-    system: str
-    """For people. Several settings of one system have the same, and the best of them stands for all."""
-    program: str
-    workload: str
-    setting: str = ""
-    """For people, where the system has several."""
-    options: Mapping[str, Any] = field(default_factory=dict)
-    share: float = 1.0
-    """The share of the workload's rows that it gets: less if it is slow, more if it is fast."""
-    is_collapsing: bool = False
-    """True if it replaces rows by newer ones of their key, so that only the newest can be compared."""
-    x: int | None = None
-    """Its position on the axis of a growth."""
-
-    @property
-    def task(self) -> Workload:
-        """The workload."""
-        return WORKLOADS[self.workload]
-
-    @property
-    def name(self) -> str:
-        """System and setting."""
-        return f"{self.system}, {self.setting}" if self.setting else self.system
-
-    @property
-    def product(self) -> str:
-        """The system without what distinguishes its ways to run."""
-        return self.system.partition(",")[0]
-
-    def size(self, quick: bool) -> int:
-        """Rows of its input."""
-        size = self.task.quick_size if quick else self.task.size
-        return max(round(size * min(self.share, 1) if quick else size * self.share), 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +43,18 @@ class Experiment:
     entries: Sequence[Entry]
     axis: str = ""
     """The quantity that grows, if one does."""
+    pairs: Sequence[Pair] = ()
+    """The pairs that its table shows, in place of single entries."""
 
     @property
     def is_latency(self) -> bool:
         """True if delays are what counts, and not rates."""
-        return any(entry.workload == "latency" for entry in self.entries)
+        return any(entry.task.kind == "latency" for entry in self.entries)
 
+    def label(self, entry: Entry) -> str:
+        """The name of one of its entries, with the workload where that is another than the experiment."""
+        return entry.name if entry.workload == self.name else f"{entry.workload}: {entry.name}"
 
-TWO = {"viper.worker": "process", "topology.workers": 2}
 
 ONE_WORKER = "one worker"
 TWO_WORKERS = "two process workers"
@@ -94,54 +75,6 @@ PLANS: Mapping[str, tuple[Mapping[str, int], Mapping[str, Any]]] = {
 }
 """The placements of word count on two workers: the parallelism of each bolt, and its tasks' workers."""
 
-
-def ours(variant: str, workload: str, setting: str = "", *, par: int = 1, **rest: Any) -> Entry:
-    """ViperStorm in one inline worker; further arguments are those of an `Entry`."""
-    options = {"variant": variant, "par": par}
-    return Entry(f"ViperStorm {variant}", "ours", workload, setting, options, **rest)
-
-
-def ours_on_two(
-    variant: str, workload: str, setting: str, par: Mapping[str, int] | int, placement: Any, **rest: Any
-) -> Entry:
-    """ViperStorm on two process workers, with the parallelism of its bolts and the workers of their tasks."""
-    config = {**TWO, "viper.placement": placement}
-    options = {"variant": variant, "par": par, "config": config}
-    return Entry(f"ViperStorm {variant}, 2 processes", "ours", workload, setting, options, **rest)
-
-
-def plain(workload: str, **rest: Any) -> Entry:
-    """The plain loop."""
-    return Entry(PLAIN, "plain", workload, **rest)
-
-
-def bytewax(workload: str, *batches: int, kinds: Sequence[Mapping[str, int]] = ({},)) -> Sequence[Entry]:
-    """Bytewax with several sizes of batches; of workers there are one, or so many threads or processes."""
-    names = {"workers": "threads", "processes": "processes"}
-    return [
-        Entry(
-            ", ".join([BYTEWAX, *(f"{count} {names[name]}" for name, count in kind.items())]),
-            "bytewax",
-            workload,
-            f"batches of {batch:,}",
-            {"batch": batch, **kind},
-        )
-        for kind in kinds
-        for batch in batches
-    ]
-
-
-def pathway(workload: str, setting: str = "", share: float = 1.0, **options: Any) -> Entry:
-    """Pathway, whose outputs collapse wherever there are keys."""
-    is_collapsing = workload != "filter"
-    return Entry("Pathway", "pathway", workload, setting, options, share, is_collapsing)
-
-
-def pyflink(workload: str, share: float, **options: Any) -> Entry:
-    """PyFlink in thread mode."""
-    return Entry("PyFlink, thread mode", "pyflink", workload, options=options, share=share)
-
-
 VARIANTS = ("tuples", "functions", "batches")
 THREADS: Mapping[str, int] = {"workers": 2}
 PROCESSES: Mapping[str, int] = {"processes": 2}
@@ -150,8 +83,9 @@ WORDS = [
     plain("words"),
     ours("tuples", "words", "one of each"),
     ours("tuples", "words", "two of each", par=2),
-    *(ours(variant, "words") for variant in VARIANTS[1:]),
-    ours("columns", "words", share=4),
+    *(ours(variant, "words") for variant in (*VARIANTS[1:], "tuples with state", "batches with state")),
+    *(ours(variant, "words", share=4) for variant in ("columns", "columns with state")),
+    ours_on_default_two("tuples", "words"),
     *(ours_on_two("tuples", "words", name, *plan) for name, plan in PLANS.items()),
     *(
         ours_on_two("batches", "words", name, *PLANS[name])
@@ -160,6 +94,10 @@ WORDS = [
     ours_on_two("functions", "words", "split 1, count 1", *PLANS["split 1, count 1"]),
     ours_on_two("columns", "words", "split 1, count 1", *PLANS["split 1, count 1"], share=4),
     *bytewax("words", 10, 100, 1000),
+    *bytewax("words", 100, 4000, shape="by hand"),
+    *bytewax("words", 10, 50, 1000, shape="lists"),
+    *bytewax("words", 50, shape="lists", recovered=True),
+    *bytewax("words", 4096, 16_384, shape="Arrow", share=4),
     *bytewax("words", 100, kinds=[THREADS, PROCESSES]),
     pathway("words"),
     pathway("words", "from a file", file=True),
@@ -173,6 +111,9 @@ FILTER = [
     ours("columns", "filter", share=40),
     ours_on_two("tuples", "filter", "", 1, {"source": 1, "keep": 2, "sink": 2}),
     *bytewax("filter", 100, 1000, 4000),
+    *bytewax("filter", 1000, 4000, shape="by hand"),
+    *bytewax("filter", 1000, 10_000, shape="lists", share=4),
+    *bytewax("filter", 16_384, shape="Arrow", share=60),
     *bytewax("filter", 1000, kinds=[PROCESSES]),
     pathway("filter", share=0.5),
     pyflink("filter", 0.25),
@@ -180,10 +121,14 @@ FILTER = [
 
 CHANGES = [
     plain("changes"),
-    *(ours(variant, "changes") for variant in VARIANTS),
+    *(ours(variant, "changes") for variant in (*VARIANTS, "tuples with state", "batches with state")),
     ours("columns", "changes", share=10),
     ours_on_two("tuples", "changes", "", 1, {"source": 1, "change": 2, "sink": 2}),
     *bytewax("changes", 100, 1000),
+    *bytewax("changes", 1000, 4000, shape="by hand"),
+    *bytewax("changes", 100, 1000, shape="lists"),
+    *bytewax("changes", 1000, shape="lists", recovered=True),
+    *bytewax("changes", 16_384, shape="Arrow", share=10),
     *bytewax("changes", 1000, kinds=[PROCESSES]),
     pathway("changes"),
     pyflink("changes", 0.2),
@@ -193,10 +138,11 @@ ONE_HOP = {"source": 1, "forward": 1, "count": 2, "sink": 2}
 
 LATENCY = [
     ours("tuples", "latency"),
+    ours("tuples with state", "latency"),
     ours_on_two("tuples", "latency", "one hop", 1, ONE_HOP),
     *(
-        Entry(name, "bytewax", "latency", f"polled {poll}", {"poll": poll, **kind})
-        for name, kind in ((BYTEWAX, dict[str, int]()), (f"{BYTEWAX}, 2 processes", PROCESSES))
+        bytewax_paced("latency", poll, kind)
+        for kind in (None, PROCESSES)
         for poll in ("at its own pace", "when due")
     ),
     # Java compiles while it runs, and the first seconds are many times slower.
@@ -207,7 +153,15 @@ LATENCY = [
         "buffers of 1 ms",
         {"buffer_ms": 1, "warm_up_s": 5},
         share=2,
+        state=State.BY_KEY,
     ),
+]
+
+RARE = "latency-1000"
+LATENCY_RARE = [
+    ours("tuples", RARE),
+    ours("tuples with state", RARE),
+    *(bytewax_paced(RARE, poll) for poll in ("at its own pace", "when due")),
 ]
 
 
@@ -248,16 +202,20 @@ def widths() -> Sequence[Entry]:
         placement = {"source": 1, "keep": 2, "sink": 2}
         entries.append(ours_on_two("tuples", workload, "", 1, placement, x=width))
         entries.append(Entry(BYTEWAX, "bytewax", workload, "", {"batch": 1000}, x=width))
+        for shape, length in (("lists", 1000), ("Arrow", 16_384)):
+            entries += bytewax(workload, length, shape=shape, x=width, share=4)
     return entries
 
 
 EXPERIMENTS = {
     experiment.name: experiment
     for experiment in (
+        Experiment("alike", "Like beside like, and the goals", entries_of(PAIRS), pairs=PAIRS),
         Experiment("words", WORKLOADS["words"].title, WORDS),
         Experiment("filter", WORKLOADS["filter"].title, FILTER),
         Experiment("changes", WORKLOADS["changes"].title, CHANGES),
         Experiment("latency", WORKLOADS["latency"].title, LATENCY),
+        Experiment(RARE, WORKLOADS[RARE].title, LATENCY_RARE),
         Experiment("parallelism", "Word count with more tasks", parallelism(), "tasks of each bolt"),
         Experiment("jumbo", "Word count with larger jumbo tuples", jumbo_sizes(), "tuples"),
         Experiment("width", "Filter of wider records", widths(), "fields"),

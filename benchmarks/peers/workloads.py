@@ -32,6 +32,8 @@ class Workload(ABC):
     """One task that is set to every system alike."""
 
     name: str
+    kind: str
+    """The task without its sizes: programs for one do all of its kind."""
     title: str
     """For people: what a system does with each row."""
     unit: str
@@ -72,7 +74,8 @@ class Workload(ABC):
 class WordCount(Workload):
     """Splits lines, and emits every word with its count so far."""
 
-    name, title, unit = "words", "Word count, every word emitted", "words"
+    name = kind = unit = "words"
+    title = "Word count, every word emitted"
     fields = ("line",)
     size, quick_size = 2 * 31_102, 3_000
 
@@ -95,8 +98,14 @@ class WordCount(Workload):
         return output[0]
 
     def units(self, size: int) -> int:
-        """Words."""
-        return sum(len(line.split()) for (line,) in self.rows(size))
+        """Words of each pass over the base, so that inputs may be long."""
+        passes, rest = divmod(size, len(self.base))
+        words = [len(line.split()) for (line,) in self.base]
+        return passes * sum(words) + sum(words[:rest])
+
+    def count(self, size: int) -> int:
+        """Count the words, each of which is emitted."""
+        return self.units(size)
 
 
 class Filter(Workload):
@@ -108,7 +117,7 @@ class Filter(Workload):
         size: rows of a measured run.
     """
 
-    unit = "records"
+    kind, unit = "filter", "records"
     quick_size = 20_000
 
     def __init__(self, name: str, fields: Sequence[str], size: int) -> None:
@@ -141,7 +150,8 @@ class Filter(Workload):
 class Changes(Workload):
     """Emits a record when the segment of its id differs from the id's record before."""
 
-    name, title, unit = "changes", "Keyed state, a third of the records change it and are emitted", "records"
+    name = kind = "changes"
+    title, unit = "Keyed state, a third of the records change it and are emitted", "records"
     fields = ("ts", "id", "segment")
     size, quick_size = 1_000_000, 20_000
 
@@ -172,14 +182,20 @@ class Paced(Workload):
     """Counts keys that come on a schedule, whatever becomes of them; the delay is what is measured.
 
     Its rows have one more value at the sink: the time for which a row was scheduled.
+
+    Args:
+        name: of the workload.
+        rate: rows a second.
     """
 
-    name, title, unit = "latency", "Latency at 20,000 tuples a second", "tuples"
+    kind, unit = "latency", "tuples"
     fields = ("key", "scheduled_ns")
-    rate = 20_000
-    """Rows a second."""
     warm_up_s = 1
-    size, quick_size = rate * (warm_up_s + 4), rate * warm_up_s + 2_000
+
+    def __init__(self, name: str, rate: int) -> None:
+        self.name, self.rate = name, rate
+        self.title = f"Latency at {rate:,} tuples a second"
+        self.size, self.quick_size = rate * (self.warm_up_s + 4), rate * self.warm_up_s + rate // 10
 
     @cached_property
     def base(self) -> Sequence[Row]:
@@ -260,7 +276,8 @@ def _all() -> Iterator[Workload]:
     yield WordCount()
     yield Filter("filter", ("ts", "id", "value"), 2_000_000)
     yield Changes()
-    yield Paced()
+    yield Paced("latency", 20_000)
+    yield Paced("latency-1000", 1_000)
     for width in WIDTHS:
         names = [*(f"value{number}" for number in range(1, width)), "value"]
         yield Filter(f"width {width}", names, 1_000_000 if width < 30 else 300_000)

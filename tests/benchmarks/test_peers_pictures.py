@@ -8,10 +8,11 @@ import pytest
 
 from benchmarks.peers.alternation import Measured
 from benchmarks.peers.drawing import Scale
+from benchmarks.peers.entries import Entry, bytewax, ours, pathway, plain
 from benchmarks.peers.figure import duration, to_svg
 from benchmarks.peers.jobs import Outcome
 from benchmarks.peers.launching import Run
-from benchmarks.peers.registry import Entry, Experiment, bytewax, ours, pathway, plain
+from benchmarks.peers.registry import Experiment
 from benchmarks.peers.table import aligned, to_markdown
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -14,9 +14,10 @@ from click.testing import CliRunner
 from benchmarks.peers import __main__ as command
 from benchmarks.peers import alternation, launching
 from benchmarks.peers.alternation import Measured, best_of_each, measure
+from benchmarks.peers.entries import Entry, bytewax, ours, plain
 from benchmarks.peers.jobs import Job, Outcome, outcome_of
 from benchmarks.peers.launching import Run, RunError, busy_seconds, interpreter, launch, reap
-from benchmarks.peers.registry import Entry, Experiment, bytewax, ours, plain
+from benchmarks.peers.registry import Experiment
 from benchmarks.peers.workloads import Expected
 from benchmarks.processes import tree
 

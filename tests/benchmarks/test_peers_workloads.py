@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks.peers.alternation import verdict
+from benchmarks.peers.entries import Entry
 from benchmarks.peers.jobs import Job, Outcome, outcome_of
 from benchmarks.peers.programs import components, ours, plain
-from benchmarks.peers.registry import EXPERIMENTS, Entry
+from benchmarks.peers.registry import EXPERIMENTS
 from benchmarks.peers.workloads import WORKLOADS, Row, Workload, expected
 from framework.model.config import resolve
 from framework.planning import make_plan
@@ -100,7 +101,7 @@ class TestWorkloads:
     def test_rows_have_the_fields_and_do_not_change(self, workload: Workload) -> None:
         rows = workload.rows(50)
         assert rows == workload.rows(50) and len(rows) == 50
-        if workload.name != "latency":  # whose times come with the clock
+        if workload.kind != "latency":  # whose times come with the clock
             assert {len(row) for row in rows} == {len(workload.fields)}
 
     def test_parts_divide_the_input(self) -> None:

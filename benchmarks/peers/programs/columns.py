@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from benchmarks.peers.programs.components import STATELESS, WithJob
 from benchmarks.peers.workloads import KEPT_FROM, Row
-from framework import BatchBolt, Rows, Spout
+from framework import BatchBolt, Rows, Spout, ValueState
 from framework.model.columns import Batches, counted, exchanged
 from framework.model.topology import Stream
 
@@ -121,6 +121,19 @@ class CountColumns(BatchBolt):
         self._counts = grown(self._counts, slots, 0)
         numbers = counted(slots, self._counts)
         self.emit_rows({"word": rows.array("word"), "count": numbers}, gives_away=True)
+
+
+class CountColumnsDeclared(BatchBolt):
+    """Counts a column of words in declared state, and emits each with its count."""
+
+    outputs = [Stream(schema={"word": "string not null", "count": "int64 not null"})]
+    seen = ValueState("int64", default=0)
+
+    def process_rows(self, rows: Rows) -> None:
+        """Count them."""
+        words = rows.array("word")
+        numbers = np.asarray(self.seen.add_all(words))
+        self.emit_rows({"word": words, "count": numbers}, gives_away=True)
 
 
 class KeepColumns(WithJob, BatchBolt):

@@ -1,4 +1,8 @@
-"""Our components for all workloads, importable by worker processes: bolts for tuples and for batches."""
+"""Our components for all workloads, importable by worker processes: bolts for tuples and for batches.
+
+Bolts with state keep it in an attribute, which is gone with their process, or declare it. Then the runtime
+recovers it by key.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from typing import Any
 
 from benchmarks.peers.jobs import Job
 from benchmarks.peers.workloads import KEPT_FROM, Paced, Row
-from framework import BatchBolt, Bolt, Rows, Spout
+from framework import BatchBolt, Bolt, Rows, Spout, ValueState
 from framework.model.topology import Stream
 from framework.operators.sinks import Sink
 
@@ -101,6 +105,17 @@ class Count(Bolt):
         self.emit([word, number])
 
 
+class CountDeclared(Bolt):
+    """Counts each word in declared state, and emits it with its count."""
+
+    outputs = ["word", "count"]
+    seen = ValueState("int64", default=0)
+
+    def process(self, tup: Any) -> None:
+        """Count one."""
+        self.emit([tup.values[0], self.seen.add(1)])
+
+
 class Keep(WithJob, Bolt):
     """Emits the records of which the last value is large enough."""
 
@@ -134,6 +149,20 @@ class Change(Bolt):
             self.emit(tup.values)
 
 
+class ChangeDeclared(Bolt):
+    """Emits a record when the segment of its id differs from the one in declared state."""
+
+    outputs = ["ts", "id", "segment"]
+    segment = ValueState("int64", default=-1)
+
+    def process(self, tup: Any) -> None:
+        """Compare one."""
+        segment = tup.values[2]
+        if self.segment.value != segment:
+            self.segment.value = segment
+            self.emit(tup.values)
+
+
 class Forward(Bolt):
     """Emits what it receives."""
 
@@ -159,6 +188,18 @@ class CountPaced(Bolt):
         key, scheduled_ns = tup.values
         number = self._counts[key] = self._counts.get(key, 0) + 1
         self.emit([key, number, scheduled_ns])
+
+
+class CountPacedDeclared(Bolt):
+    """Counts each key in declared state, and emits it with its count and the time of its tuple."""
+
+    outputs = ["key", "count", "scheduled_ns"]
+    seen = ValueState("int64", default=0)
+
+    def process(self, tup: Any) -> None:
+        """Count one."""
+        key, scheduled_ns = tup.values
+        self.emit([key, self.seen.add(1), scheduled_ns])
 
 
 class SplitRows(BatchBolt):
@@ -195,6 +236,18 @@ class CountRows(BatchBolt):
         self.emit_rows(made)
 
 
+class CountRowsDeclared(BatchBolt):
+    """Counts the words of a batch in declared state, and emits each with its count."""
+
+    outputs = ["word", "count"]
+    seen = ValueState("int64", default=0)
+
+    def process_rows(self, rows: Rows) -> None:
+        """Count them."""
+        words = rows.column("word")
+        self.emit_rows(list(zip(words, self.seen.add_all(words), strict=True)))
+
+
 class KeepRows(WithJob, BatchBolt):
     """Emits the records of a batch of which the last value is large enough."""
 
@@ -227,6 +280,23 @@ class ChangeRows(BatchBolt):
         for index, row in enumerate(rows):
             if segments.get(row[1]) != row[2]:
                 segments[row[1]] = row[2]
+                made.append(row)
+                of.append(index)
+        self.emit_rows(made, of)
+
+
+class ChangeRowsDeclared(BatchBolt):
+    """Emits the records of a batch of which the segment differs from the one in declared state."""
+
+    outputs = ["ts", "id", "segment"]
+    segment = ValueState("int64", default=-1)
+
+    def process_rows(self, rows: Rows) -> None:
+        """Compare them."""
+        made, of = [], []
+        for index, row in enumerate(rows.keyed()):
+            if self.segment.value != row[2]:
+                self.segment.value = row[2]
                 made.append(row)
                 of.append(index)
         self.emit_rows(made, of)

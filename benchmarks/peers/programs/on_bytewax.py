@@ -1,8 +1,18 @@
 """Bytewax, with its own command line: ``workers`` threads of a process, or so many ``processes``.
 
-Its source hands over a batch at a time, as large as the option ``batch`` says, which decides its throughput.
-With several workers the input has as many partitions. For latency the option ``poll`` says whether the
-source is asked again ``at its own pace``, or ``when due``: when the next row is.
+The option ``shape`` says what an item of its streams is, and so how its programs are written:
+
+===========  ====================================================================================
+single       a line or a record, through the operators that its documentation begins with
+by hand      likewise, through a `StatefulBatchLogic` and functions that take a batch of items
+lists        a list of so many lines or records
+Arrow        a record batch of so many
+===========  ====================================================================================
+
+The option ``batch`` is the number of items that the source hands over at a time; of lists and record batches
+it is their length, and one is handed over. With several workers the input has as many partitions. For latency
+the option ``poll`` says whether the source is asked again ``at its own pace``, or ``when due``: when the next
+row is.
 """
 
 from __future__ import annotations
@@ -10,8 +20,9 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
 from itertools import chain
 from typing import Any
 
@@ -21,31 +32,38 @@ from bytewax.inputs import FixedPartitionedSource, StatefulSourcePartition
 from bytewax.outputs import DynamicSink, StatelessSinkPartition
 
 from benchmarks.peers.jobs import Job
-from benchmarks.peers.workloads import KEPT_FROM, Paced, Row
+from benchmarks.peers.workloads import Paced, Row
+
+SHAPES = {"single": "single", "by hand": "by_hand", "lists": "lists", "Arrow": "arrow"}
+"""The modules of the shapes, each with its ``items``, ``steps`` and ``count``."""
 
 WAITS = {"at its own pace": False, "when due": True}
 """The settings of a source: true if it says when it wants to be asked again, by the option ``poll``."""
 
 
-class Rows(StatefulSourcePartition):
+def shape_of(job: Job) -> Any:
+    """The module of a job's shape, as not every one needs Arrow."""
+    return import_module(f"{__package__}.bytewax_{SHAPES[job.option('shape', 'single')]}")
+
+
+class Items(StatefulSourcePartition):
     """A partition of the input, from memory."""
 
     def __init__(self, job: Job, part: int, parts: int) -> None:
-        rows: list[Any] = job.task.rows(job.size, part, parts)
-        # A line is an item of its own, so that the method of texts can be the function of its splitter.
-        self._rows = [line for (line,) in rows] if job.workload == "words" else rows
-        self._batch = job.option("batch")
+        self._items: Sequence[Any]
+        self._at_once: int
+        self._items, self._at_once = shape_of(job).items(job, part, parts)
         self._next = 0
         self._job = job
 
-    def next_batch(self) -> list[Any]:
+    def next_batch(self) -> Sequence[Any]:
         """The next items."""
         if not self._next:
             self._job.started()
-        if self._next >= len(self._rows):
+        if self._next >= len(self._items):
             raise StopIteration
-        batch = self._rows[self._next : self._next + self._batch]
-        self._next += self._batch
+        batch = self._items[self._next : self._next + self._at_once]
+        self._next += self._at_once
         return batch
 
     def snapshot(self) -> None:
@@ -101,7 +119,7 @@ class Source(FixedPartitionedSource):
 
     def build_part(self, step_id: str, for_part: str, resume_state: None) -> StatefulSourcePartition:
         """One of them."""
-        kind = PacedRows if self._job.workload == "latency" else Rows
+        kind = PacedRows if self._job.task.kind == "latency" else Items
         return kind(self._job, int(for_part), self._parts)
 
 
@@ -110,11 +128,11 @@ class TallyPart(StatelessSinkPartition):
 
     def __init__(self, job: Job) -> None:
         self._job, self._tally = job, job.tally()
-        self._are_keyed = job.workload == "latency"
+        self._count = shape_of(job).count
 
     def write_batch(self, items: list[Any]) -> None:
-        """Count some; rows come with their key where no step is spent on removing it."""
-        self._tally.take([row for _, row in items] if self._are_keyed else items)
+        """Count some."""
+        self._count(self._job, self._tally, items)
 
     def close(self) -> None:
         """Say so."""
@@ -132,40 +150,11 @@ class TallySink(DynamicSink):
         return TallyPart(self._job)
 
 
-def count(state: int | None, word: str) -> tuple[int, int]:
-    """A word's next count, which is also what is emitted."""
-    number = (state or 0) + 1
-    return number, number
-
-
-def change(segment: int | None, row: Row) -> tuple[int, Row | None]:
-    """An id's next segment, and the record if it has changed it."""
-    return row[2], row if row[2] != segment else None
-
-
-def count_paced(state: int | None, row: Row) -> tuple[int, Row]:
-    """A key's next count, and the row with it."""
-    number = (state or 0) + 1
-    return number, (row[0], number, row[1])
-
-
 def dataflow() -> Dataflow:
     """The flow of this process's job."""
     job = Job.given()
     flow = Dataflow("workload")
-    stream = op.input("source", flow, Source(job))
-    if job.workload == "words":
-        words = op.key_on("key", op.flat_map("split", stream, str.split), lambda word: word)
-        stream = op.stateful_map("count", words, count)
-    elif job.workload == "changes":
-        by_id = op.key_on("key", stream, lambda row: str(row[1]))  # keys are texts here
-        states = op.stateful_map("change", by_id, change)
-        stream = op.filter_map("changed", states, lambda keyed: keyed[1])
-    elif job.workload == "latency":
-        by_key = op.key_on("key", op.map("forward", stream, lambda row: row), lambda row: str(row[0]))
-        stream = op.stateful_map("count", by_key, count_paced)
-    else:
-        stream = op.filter("keep", stream, lambda row: row[-1] >= KEPT_FROM)
+    stream = shape_of(job).steps(job, op.input("source", flow, Source(job)))
     op.output("sink", stream, TallySink(job))
     return flow
 

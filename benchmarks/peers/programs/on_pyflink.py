@@ -192,7 +192,7 @@ def result_of(flink: StreamExecutionEnvironment, job: Job) -> DataStream:
     if job.workload == "words":
         words = lines(flink, job).flat_map(Split(job), Types.STRING())
         return words.key_by(lambda word: word, Types.STRING()).process(Count(job), COUNTED)
-    if job.workload == "latency":
+    if job.task.kind == "latency":
         return paced(flink, job).key_by(lambda row: row[0], Types.LONG()).process(CountPaced(job), LONGS)
     rows = job.task.rows(job.size)
     if job.workload == "changes":

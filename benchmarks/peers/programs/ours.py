@@ -123,29 +123,42 @@ def changes_of_functions(job: Job) -> Topology:
 
 IN_COLUMNS = (columns.ColumnSource, columns.ColumnSink)
 
+
+def words_of(split: type, count: type, *ends: type) -> Make:
+    """Make the maker of a word count by two bolts."""
+    return of_bolts({"split": (split, None), "count": (count, "word")}, *ends)
+
+
+def latency_of(count: type) -> Make:
+    """Make the maker of a count of what comes on a schedule."""
+    bolts = {"forward": (components.Forward, None), "count": (count, "key")}
+    return of_bolts(bolts, components.PacedSource)
+
+
 VARIANTS: dict[tuple[str, str], Make] = {
-    ("words", "tuples"): of_bolts({"split": (components.Split, None), "count": (components.Count, "word")}),
+    ("words", "tuples"): words_of(components.Split, components.Count),
+    ("words", "tuples with state"): words_of(components.Split, components.CountDeclared),
     ("words", "functions"): words_of_functions,
-    ("words", "batches"): of_bolts(
-        {"split": (components.SplitRows, None), "count": (components.CountRows, "word")}
-    ),
+    ("words", "batches"): words_of(components.SplitRows, components.CountRows),
+    ("words", "batches with state"): words_of(components.SplitRows, components.CountRowsDeclared),
     ("filter", "tuples"): of_bolts({"keep": (components.Keep, None)}),
     ("filter", "functions"): filter_of_functions,
     ("filter", "batches"): of_bolts({"keep": (components.KeepRows, None)}),
     ("changes", "tuples"): of_bolts({"change": (components.Change, "id")}),
+    ("changes", "tuples with state"): of_bolts({"change": (components.ChangeDeclared, "id")}),
     ("changes", "functions"): changes_of_functions,
     ("changes", "batches"): of_bolts({"change": (components.ChangeRows, "id")}),
-    ("words", "columns"): of_bolts(
-        {"split": (columns.SplitColumns, None), "count": (columns.CountColumns, "word")}, *IN_COLUMNS
+    ("changes", "batches with state"): of_bolts({"change": (components.ChangeRowsDeclared, "id")}),
+    ("words", "columns"): words_of(columns.SplitColumns, columns.CountColumns, *IN_COLUMNS),
+    ("words", "columns with state"): words_of(
+        columns.SplitColumns, columns.CountColumnsDeclared, *IN_COLUMNS
     ),
     ("filter", "columns"): of_bolts({"keep": (columns.KeepColumns, None)}, *IN_COLUMNS),
     ("changes", "columns"): of_bolts({"change": (columns.ChangeColumns, "id")}, *IN_COLUMNS),
-    ("latency", "tuples"): of_bolts(
-        {"forward": (components.Forward, None), "count": (components.CountPaced, "key")},
-        components.PacedSource,
-    ),
+    ("latency", "tuples"): latency_of(components.CountPaced),
+    ("latency", "tuples with state"): latency_of(components.CountPacedDeclared),
 }
-"""By workload, of which those of other widths are filters, and variant."""
+"""By kind of workload, and variant."""
 
 
 def topology_of(job: Job) -> Topology:
@@ -154,8 +167,7 @@ def topology_of(job: Job) -> Topology:
     Raises:
         KeyError: there is no such variant.
     """
-    workload = "filter" if job.workload.startswith("width") else job.workload
-    return VARIANTS[workload, job.option("variant")](job)
+    return VARIANTS[job.task.kind, job.option("variant")](job)
 
 
 def run(job: Job) -> None:
