@@ -50,9 +50,9 @@ def entries_of(pairs: Sequence[Pair]) -> Sequence[Entry]:
 def _words() -> Iterator[Pair]:
     (usual,) = bytewax("words", 100)
     (by_hand,) = bytewax("words", 4000, shape="by hand")
-    (lists,) = bytewax("words", 50, shape="lists", share=2)
-    (recovered,) = bytewax("words", 50, shape="lists", recovered=True, share=2)
-    (arrow,) = bytewax("words", 16_384, shape="Arrow", share=6)
+    (lists,) = bytewax("words", 50, shape="lists", share=4)
+    (recovered,) = bytewax("words", 50, shape="lists", recovered=True, share=4)
+    (arrow,) = bytewax("words", 16_384, shape="Arrow", share=8)
     tuples, functions = ours("tuples", "words", share=2), ours("functions", "words", share=2)
     yield Pair("words", tuples, usual)
     yield Pair("words", functions, usual)
@@ -81,7 +81,7 @@ def _wide() -> Iterator[Pair]:
     wide, work = "width 100", "filter, 100 fields"
     (usual,) = bytewax(wide, 1000, share=10)
     (lists,) = bytewax(wide, 1000, shape="lists", share=50)
-    (arrow,) = bytewax(wide, 16_384, shape="Arrow", share=15)
+    (arrow,) = bytewax(wide, 16_384, shape="Arrow", share=20)
     columns = ours("columns", wide, share=12)
     yield Pair(work, ours("tuples", wide, share=3), usual, 0.6)
     yield Pair(work, columns, usual, 1.2)
@@ -92,8 +92,8 @@ def _wide() -> Iterator[Pair]:
 def _changes() -> Iterator[Pair]:
     (usual,) = bytewax("changes", 1000, share=0.5)
     (by_hand,) = bytewax("changes", 1000, shape="by hand", share=0.75)
-    (lists,) = bytewax("changes", 1000, shape="lists", share=6)
-    (recovered,) = bytewax("changes", 1000, shape="lists", recovered=True, share=6)
+    (lists,) = bytewax("changes", 1000, shape="lists", share=9)
+    (recovered,) = bytewax("changes", 1000, shape="lists", recovered=True, share=9)
     (arrow,) = bytewax("changes", 16_384, shape="Arrow", share=15)
     functions = ours("functions", "changes", share=1.5)
     yield Pair("changes", ours("tuples", "changes", share=3), by_hand)

@@ -15,7 +15,7 @@ from benchmarks.peers import __main__ as command
 from benchmarks.peers import alternation, launching
 from benchmarks.peers.alternation import Measured, best_of_each, measure
 from benchmarks.peers.entries import Entry, bytewax, ours, plain
-from benchmarks.peers.jobs import Job, Outcome, outcome_of
+from benchmarks.peers.jobs import LAUNCHER, Job, Outcome, outcome_of
 from benchmarks.peers.launching import Run, RunError, busy_seconds, interpreter, launch, reap
 from benchmarks.peers.registry import Experiment
 from benchmarks.peers.workloads import Expected
@@ -107,6 +107,24 @@ class TestLaunching:
         assert run.outcome.rows > 900 and run.outcome.seconds > 0
         assert 0 < run.cpu_s < 60 and run.foreign_cores >= 0
 
+    def test_the_start_is_left_out_of_the_time_between_the_marks(self, tmp_path: Path) -> None:
+        run = launch("plain", HERE, Job("filter", 1000, str(tmp_path), exact=True), timeout_s=60)
+        assert 0 < run.outcome.cpu_s < run.cpu_s
+
+    def test_processor_time_is_that_of_all_processes_of_the_job(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        burn = "import time\nwhile time.process_time() < 0.3: pass\nprint(flush=True)\ninput()"
+        job = Job("filter", 10, str(tmp_path))
+        monkeypatch.setenv(LAUNCHER, str(os.getpid()))
+        job.started()
+        with subprocess.Popen([HERE, "-c", burn], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            job.ended(job.tally())
+            process.communicate(b"\n")
+        assert outcome_of(job).cpu_s >= 0.3
+
     def test_a_program_that_fails_says_why(self, tmp_path: Path) -> None:
         job = Job("filter", 1000, str(tmp_path), options={"variant": "nothing"})
         with pytest.raises(RunError, match=r"ours: exit status 1: KeyError.*nothing"):
@@ -175,6 +193,13 @@ class TestCommand:
         first, *names = result.output.splitlines()
         assert first.startswith("words: ") and names[0].strip() == "ViperStorm batches"
         assert all(name.startswith("    ViperStorm batches") for name in names)
+
+    def test_pairs_are_listed_with_their_workloads(self) -> None:
+        result = CliRunner().invoke(command.main, ["--list", "-e", "alike", "-s", "ViperStorm columns"])
+        names = [line.strip() for line in result.output.splitlines()[1:]]
+        assert names == [
+            f"{work}: ViperStorm columns" for work in ("words", "filter", "width 100", "changes")
+        ]
 
     def test_a_system_that_there_is_not_is_an_error(self) -> None:
         result = CliRunner().invoke(command.main, ["-s", "Storm"])

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
 from benchmarks.peers.alternation import verdict
-from benchmarks.peers.entries import Entry
+from benchmarks.peers.entries import Entry, Shape, State
 from benchmarks.peers.jobs import Job, Outcome, outcome_of
+from benchmarks.peers.pairs import PAIRS, entries_of
 from benchmarks.peers.programs import components, ours, plain
 from benchmarks.peers.registry import EXPERIMENTS
 from benchmarks.peers.workloads import WORKLOADS, Row, Workload, expected
@@ -67,6 +74,122 @@ class TestOurVariants:
             settings, problems = resolve(topology, options=entry.options.get("config", {}))
             assert not problems, entry.name
             make_plan(topology, settings)
+
+
+SHAPES: dict[str, dict[str, object]] = {
+    "single": {},
+    "by_hand": {},
+    "lists": {},
+    "lists, recovered": {"recovered": True},
+    "arrow": {},
+}
+"""The programs, with their options."""
+
+
+class ListOperators:
+    """The operators that the programs use, for streams that are lists."""
+
+    class StatefulBatchLogic:
+        RETAIN = False
+
+    @staticmethod
+    def map(name: str, stream: list[Any], function: Callable[[Any], Any]) -> list[Any]:
+        return [function(item) for item in stream]
+
+    @staticmethod
+    def filter(name: str, stream: list[Any], function: Callable[[Any], bool]) -> list[Any]:
+        return [item for item in stream if function(item)]
+
+    @staticmethod
+    def filter_map(name: str, stream: list[Any], function: Callable[[Any], Any]) -> list[Any]:
+        return [found for item in stream if (found := function(item)) is not None]
+
+    @staticmethod
+    def flat_map(name: str, stream: list[Any], function: Callable[[Any], list[Any]]) -> list[Any]:
+        return [found for item in stream for found in function(item)]
+
+    @staticmethod
+    def flat_map_batch(name: str, stream: list[Any], function: Callable[[Any], list[Any]]) -> list[Any]:
+        return [found for half in (stream[:50], stream[50:]) for found in function(half)]
+
+    @staticmethod
+    def key_on(name: str, stream: list[Any], function: Callable[[Any], str]) -> list[Any]:
+        return [(function(item), item) for item in stream]
+
+    @staticmethod
+    def stateful_map(name: str, stream: list[Any], function: Callable[[Any, Any], Any]) -> list[Any]:
+        states: dict[str, Any] = {}
+        made = []
+        for key, item in stream:
+            states[key], found = function(states.get(key), item)
+            made.append((key, found))
+        return made
+
+    @staticmethod
+    def stateful_batch(name: str, stream: list[Any], builder: Callable[[Any], Any]) -> list[Any]:
+        logics: dict[str, Any] = {}
+        made = []
+        for half in (stream[: len(stream) // 3], stream[len(stream) // 3 :]):
+            items: dict[str, list[Any]] = {}
+            for key, item in half:
+                items.setdefault(key, []).append(item)
+            for key, found in items.items():
+                # A logic is made anew from its snapshot, as it would be after a crash.
+                logic = builder(logics[key].snapshot() if key in logics else None)
+                logics[key] = logic
+                emitted, _ = logic.on_batch(found)
+                made += [(key, one) for one in emitted]
+        return made
+
+
+class TestPairs:
+    def test_like_stands_beside_like(self) -> None:
+        """Who is compared with another shape is compared with the same one, too."""
+        alike = [pair for pair in PAIRS if pair.ours.shape is pair.other.shape]
+        assert len(alike) > 30
+        for pair in PAIRS:
+            assert pair.ours.workload == pair.other.workload
+            assert pair in alike or any(pair.ours == other.ours for other in alike)
+
+    def test_state_by_key_is_compared_with_state_by_key(self) -> None:
+        states = {(pair.ours.workload, pair.ours.shape) for pair in PAIRS if pair.ours.state is State.BY_KEY}
+        stateful = {(pair.ours.workload, pair.ours.shape) for pair in PAIRS if pair.ours.state is State.LOST}
+        assert stateful - states == {("changes", Shape.COLUMNS)}, "for which no state by key is offered"
+
+    def test_each_entry_runs_once_in_a_round(self) -> None:
+        entries = entries_of(PAIRS)
+        assert len(entries) == len({(entry.workload, entry.name) for entry in entries})
+        assert all(pair.ours in entries and pair.other in entries for pair in PAIRS)
+
+
+class TestBytewax:
+    """The steps of its programs, with its operators replaced by functions of lists."""
+
+    @pytest.fixture(autouse=True)
+    def operators(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The modules of a Bytewax whose streams are lists."""
+        made = ModuleType("bytewax.operators")
+        vars(made).update(vars(ListOperators))
+        monkeypatch.setitem(sys.modules, "bytewax", ModuleType("bytewax"))
+        monkeypatch.setitem(sys.modules, "bytewax.operators", made)
+        monkeypatch.setattr(sys.modules["bytewax"], "operators", made, raising=False)
+        for shape in SHAPES:
+            monkeypatch.delitem(sys.modules, f"benchmarks.peers.programs.bytewax_{shape}", raising=False)
+
+    @pytest.mark.parametrize("workload", ["words", "filter", "changes", "width 10"])
+    @pytest.mark.parametrize("shape", SHAPES)
+    def test_each_shape_gives_what_is_defined(self, tmp_path: Path, shape: str, workload: str) -> None:
+        module = import_module(f"benchmarks.peers.programs.bytewax_{shape.partition(',')[0]}")
+        # Several batches, of which later ones bring keys that have been there and keys that have not.
+        job = job_of(tmp_path, workload, batch=7 if workload == "words" else 64, **SHAPES[shape])
+        job = replace(job, size=5000) if workload == "changes" else job
+        items, at_once = module.items(job, 0, 1)
+        assert len(items) > at_once
+        tally = job.tally()
+        job.started()
+        module.count(job, tally, module.steps(job, items))
+        job.ended(tally)
+        assert judged(job) == ""
 
 
 class TestMistakes:
