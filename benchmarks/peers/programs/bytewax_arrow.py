@@ -73,7 +73,7 @@ class Groups:
         self.sizes = np.bincount(codes, minlength=len(self.slots))
         """The number of rows of each key of the batch."""
         self.ends = np.cumsum(self.sizes)
-        """Where each key's rows end in the order."""
+        """The end of each key's rows in the order."""
 
 
 def grown(array: Array, size: int, empty: int) -> Array:
