@@ -144,7 +144,7 @@ class ListOperators:
 
 class TestPairs:
     def test_like_stands_beside_like(self) -> None:
-        """Who is compared with another shape is compared with the same one, too."""
+        """An entry that is compared with another shape is compared with the same one, too."""
         alike = [pair for pair in PAIRS if pair.ours.shape is pair.other.shape]
         assert len(alike) > 30
         for pair in PAIRS:
