@@ -177,6 +177,22 @@ def call_flat(
 def call_choosing(
     function: Callable[..., Any], rows: list[Row], made: list[Row], /
 ) -> tuple[bytes, Exception | None]: ...
+def fold(
+    rows: list[Row],
+    made: list[Row],
+    functions: tuple[
+        Callable[..., Any],
+        Callable[[], Any] | None,
+        Callable[[Any], Any] | None,
+        Callable[[Any], tuple[Any, ...]],
+    ],
+    values: tuple[
+        dict[Any, Any], dict[Any, Any], Callable[[Any], Any], Callable[[Any], Any], Any
+    ],
+    width: int,
+    results: int,
+    /,
+) -> Exception | None: ...
 def ends(of: Sequence[int], count: int, /) -> bytes | None: ...
 def count_up(slots: Any, counts: Any, /) -> bytes: ...
 def exchange(slots: Any, values: Any, latest: Any, /) -> bytes: ...

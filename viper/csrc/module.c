@@ -62,6 +62,13 @@ static PyMethodDef rows_methods[] = {
     {"call_choosing", rows_call_choosing, METH_VARARGS,
      "call_choosing(function, rows, made) -> (bytes, Exception | None): likewise, but append the rows themselves for which\n"
      "the function returns something true."},
+    {"fold", rows_fold, METH_VARARGS,
+     "fold(rows, made, functions, values, width, results) -> Exception | None: give each row tuple of a list to the value of\n"
+     "its key, and append its output to the list `made`. Functions are that which makes the next value, that which makes\n"
+     "the value before the first row (None: the row itself is that), that which makes the result of a value (None: the\n"
+     "value is that), and that which makes a tuple of several results. Values are two dictionaries by key, of what has\n"
+     "changed and of others, functions that read another key's value and that replace a key that no dictionary takes,\n"
+     "and the object that stands for no value. Returns as `call_each`."},
     {"bits_of_mask", rows_bits_of_mask, METH_O,
      "bits_of_mask(mask) -> bytes: the bits of an Arrow array of bools, as native uint64 from the lowest of each upwards;\n"
      "null counts as false."},

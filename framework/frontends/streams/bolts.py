@@ -16,6 +16,7 @@ from abc import abstractmethod
 from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
 from framework.frontends.streams.functions import Function, Stopped, found, stopped, values_of
@@ -177,8 +178,8 @@ class Select(Step):
 
     def process_rows(self, rows: Rows) -> None:
         """Emit the values."""
-        indexes = self._indexes
-        self.emit_rows([tuple([row[index] for index in indexes]) for row in rows.values()])
+        chosen = map(itemgetter(*self._indexes), rows.values())
+        self.emit_rows(list(zip(chosen, strict=True) if len(self._indexes) == 1 else chosen))
 
 
 class Branch(Step):

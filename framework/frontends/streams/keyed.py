@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import pickle
-from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
 from functools import partial
-from operator import itemgetter
 from typing import Any, Final
 
 from framework.frontends.streams.bolts import Step
@@ -16,7 +14,7 @@ from framework.model.errors import StateError
 from framework.operators.components import BatchBolt, RowError, Rows
 from framework.operators.state import StateAccess, ValueState
 from viper.hashing import comparable
-from viper.rows import kept
+from viper.rows import fold
 
 
 class Counts(ValueState):
@@ -69,7 +67,8 @@ class FoldedState(ValueState):
     """A value for each key, which a step reads and changes by the key, whichever tuple it comes with.
 
     A `ValueState` looks up the key of each tuple by its bytes, in 1.4 us where a dictionary takes 0.1.
-    So the handle has a dictionary, and writes behind each slice what has changed in it.
+    So the handle has a dictionary, and writes behind each slice what has changed in it, or later where
+    nobody reads it before.
     """
 
     def __init__(self) -> None:
@@ -77,7 +76,8 @@ class FoldedState(ValueState):
 
     def handle(self, access: StateAccess) -> Folded:
         """As in the base class."""
-        return Folded(access)
+        # What is taken back comes from the table.
+        return (Folded if access.is_read_anytime or access.goes_on else LivingFolded)(access)
 
 
 class Folded:
@@ -88,7 +88,7 @@ class Folded:
         self._name = access.name
         self.changed: dict[Any, Any] = {}
         """Values that may differ from what the table has."""
-        self._kept: dict[Any, Any] = {}
+        self.kept: dict[Any, Any] = {}
         """Others that were used."""
         self._shown: dict[Any, Any] = {}
         """Keys that no dictionary takes, such as lists, by what stands for them."""
@@ -104,17 +104,14 @@ class Folded:
         return found
 
     def read(self, key: Any) -> Any:
-        """The value of a key that has not changed, or `NOTHING`.
+        """The value that the table has of a key, or `NOTHING`.
 
         Raises:
             LookupError: the key is another task's.
             TypeError: it is no key.
         """
-        value = self._kept.get(key, NOTHING)
-        key = self._shown.get(key, key) if self._shown else key
-        if value is NOTHING and (found := self._table.get(key)) is not None:
-            value = pickle.loads(found[0])
-        return value
+        found = self._table.get(self._shown.get(key, key) if self._shown else key)
+        return NOTHING if found is None else pickle.loads(found[0])
 
     def flush(self) -> None:
         """Write what has changed into the table.
@@ -122,29 +119,70 @@ class Folded:
         Raises:
             StateError: a value cannot be pickled.
         """
+        self._write(self.changed.items())
+        if len(self.kept) > MOST_KEPT:
+            self.kept.clear()
+        self.kept.update(self.changed)
+        self.changed.clear()
+        self._shown.clear()
+
+    def _write(self, values: Iterable[tuple[Any, Any]]) -> None:
         write, pickled, value = self._table.set, pickle.dumps, None
         try:
-            for key, value in self.changed.items():
+            for key, value in values:
                 write(self._shown.get(key, key), (pickled(value, pickle.HIGHEST_PROTOCOL),))
         except (TypeError, AttributeError, ValueError, RecursionError, pickle.PicklingError) as error:
             raise StateError(
                 f"state {self._name} holds {value!r:.300}, which cannot be pickled: {error}"
             ) from error
-        if len(self._kept) > MOST_KEPT:
-            self._kept.clear()
-        self._kept.update(self.changed)
-        self.changed.clear()
-        self._shown.clear()
 
     def own(self, groups: range) -> None:
         """As `OwningHandle.own`: keys may come back with values that other tasks have given them."""
-        self._kept.clear()
+        self.kept.clear()
 
     def forget(self) -> None:
         """Take back what the call has changed; what was changed before it has been written."""
-        self._kept.clear()
+        self.kept.clear()
         self.changed.clear()
         self._shown.clear()
+
+
+class LivingFolded(Folded):
+    """Such values of a task whose process alone has them, and which ends with the first exception.
+
+    What changes is written for checkpoints, before key groups are handed over, and at the end. Of a new key
+    the first value is written at once: the table has the order of keys, and their number. With 10,000 keys,
+    of which a slice seldom has one twice, a record takes 0.7 us in place of 2.1.
+    """
+
+    def __init__(self, access: StateAccess) -> None:
+        super().__init__(access)
+        self._new: list[Any] = []
+        """Keys that the table has not had."""
+
+    def read(self, key: Any) -> Any:
+        """As in the base class."""
+        found = super().read(key)
+        if found is NOTHING:
+            self._new.append(key)
+        return found
+
+    def flush(self) -> None:
+        """Write the keys that are new; and all, if so much has changed that memory is better saved."""
+        if len(self.changed) > MOST_KEPT:
+            self.save()
+        elif self._new:
+            changed = self.changed
+            self._write([(key, changed[key]) for key in self._new if key in changed])
+            self._new.clear()
+
+    def save(self) -> None:
+        """As `LivingHandle.save`."""
+        self._new.clear()
+        super().flush()
+
+    def forget(self) -> None:
+        """As in the base class, and the run ends: what has come before the call is written nowhere else."""
 
 
 class Fold(Step):
@@ -157,44 +195,36 @@ class Fold(Step):
 
     folded = FoldedState()
 
-    def __init__(self, width: int, fields: Sequence[str]) -> None:
+    def __init__(
+        self,
+        width: int,
+        fields: Sequence[str],
+        function: Function,
+        make: Callable[[], Any] | None = None,
+        result: Callable[[Any], Any] | None = None,
+    ) -> None:
+        """
+        Args:
+            width: see the class.
+            fields: likewise.
+            function: makes the next value of a key; or its dotted path. Without `make` it makes one of two.
+            make: makes the value of a key before its first tuple; None: its values are that.
+            result: makes what is emitted of a value; None: that is the value.
+        """
         super().__init__(fields)
         self._width = width
-        self._key_of = itemgetter(*range(width))
+        spread = partial(values_of, fields=self._fields[width:])
+        self._functions = found(function), make, result, spread
 
     def process_rows(self, rows: Rows) -> None:
         """Give each tuple to the value of its key."""
         folded, width, made = self.folded, self._width, list[tuple[Any, ...]]()
-        changed, results, key, before = folded.changed, len(self._fields) - width, None, NOTHING
-        try:
-            for row in rows.values():
-                key, before = self._key_of(row), NOTHING
-                try:
-                    before = changed.get(key, NOTHING)
-                except TypeError:  # no dictionary takes it, such as a list
-                    key = folded.hashable(key)
-                    before = changed.get(key, NOTHING)
-                if before is NOTHING:
-                    before = folded.read(key)
-                value = self._next(before, row[width:])
-                result = kept(self._result(value))
-                if results != 1:
-                    result = values_of(result, self._fields[width:])
-                changed[key] = value
-                made.append((*row[:width], *result) if results != 1 else (*row[:width], result))
-        except Exception as error:
-            if before is not NOTHING:  # the function may have changed it, and raised then
-                changed[key] = before
+        values = folded.changed, folded.kept, folded.read, folded.hashable, NOTHING
+        raised = fold(rows.values(), made, self._functions, values, width, len(self._fields) - width)
+        if raised is not None:
             emit_first(self, made)
-            raise RowError(len(made), error) from error
+            raise RowError(len(made), raised) from raised
         self.emit_rows(made)
-
-    @abstractmethod
-    def _next(self, before: Any, values: tuple[Any, ...]) -> Any:
-        """Return the new value of a key, after `before` or `NOTHING`, with a tuple that has these values."""
-
-    def _result(self, value: Any) -> Any:
-        return value
 
 
 class ReduceByKey(Fold):
@@ -207,13 +237,7 @@ class ReduceByKey(Fold):
     """
 
     def __init__(self, function: Function, width: int, fields: Sequence[str]) -> None:
-        super().__init__(width, fields)
-        self._function = found(function)
-        self._takes_one = len(self._fields) - width == 1
-
-    def _next(self, before: Any, values: tuple[Any, ...]) -> Any:
-        value = values[0] if self._takes_one else values
-        return value if before is NOTHING else self._function(before, value)
+        super().__init__(width, fields, function)
 
 
 class AggregateByKey(Fold):
@@ -237,16 +261,8 @@ class AggregateByKey(Fold):
         make: Function | None = None,
         result: Function | None = None,
     ) -> None:
-        super().__init__(width, fields)
-        self._function = found(function)
-        self._make: Callable[[], Any] = partial(deepcopy, initial) if make is None else found(make)
-        self._result_of: Callable[[Any], Any] | None = None if result is None else found(result)
-
-    def _next(self, before: Any, values: tuple[Any, ...]) -> Any:
-        return self._function(self._make() if before is NOTHING else before, *values)
-
-    def _result(self, value: Any) -> Any:
-        return value if self._result_of is None else self._result_of(value)
+        make_first = partial(deepcopy, initial) if make is None else found(make)
+        super().__init__(width, fields, function, make_first, None if result is None else found(result))
 
 
 def emit_first(bolt: BatchBolt, made: list[tuple[Any, ...]]) -> None:

@@ -47,6 +47,9 @@ class StateAccess:
     With one field, a key is that value, which may be a tuple; with several, it is a tuple of them. 0 if the
     component makes its keys itself.
     """
+    is_read_anytime: bool = True
+    """True if others may read the tables behind any slice: the successor of a process that has died, or the
+    tasks that claim keys with this one."""
 
 
 @runtime_checkable

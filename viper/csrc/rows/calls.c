@@ -43,8 +43,7 @@ static int append_kept(PyObject *made, PyObject *answer, int packs)
     return failed ? -1 : 0;
 }
 
-/* The exception that is set, which is set no more; None if none is; NULL if it is no Exception. */
-static PyObject *caught(void)
+PyObject *rows_caught(void)
 {
     if (!PyErr_Occurred())
         return Py_NewRef(Py_None);
@@ -74,7 +73,7 @@ PyObject *rows_call_each(PyObject *module, PyObject *args)
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(rows); i++)
         if (append_kept(made, called_with(function, rows, i), packs))
             break;
-    return caught();
+    return rows_caught();
 }
 
 /* Appends what is kept of each item of an answer (whose reference is taken over); -1 with an error set. */
@@ -104,7 +103,7 @@ static int append_chosen(PyObject *made, PyObject *rows, Py_ssize_t index, PyObj
 /* The length of `made` behind each row, as bytes, and the exception that ended the calls or None. */
 static PyObject *with_ends(PyObject *ends, Py_ssize_t done)
 {
-    PyObject *error = caught();
+    PyObject *error = rows_caught();
     if (error == NULL || _PyBytes_Resize(&ends, done * (Py_ssize_t)sizeof(uint32_t))) {
         Py_XDECREF(error == NULL ? ends : error);
         return NULL;

@@ -3,6 +3,7 @@
  *   Outbox     what a component emits: a row per emit, snapshotted, with the port (stream) it goes to
  *   Inbox      what a component receives: a record per row, and how far the outbox was after each
  *   calls      a function, called with the values of each row
+ *   fold       each row given to the value of its key
  *   partition  rows divided among the tasks that a grouping chose
  *   codec      rows as bytes, for other processes
  *   SlotTable  small numbers for the keys of an Arrow column
@@ -112,6 +113,12 @@ PyObject *rows_call_flat(PyObject *module, PyObject *args);
 
 /* call_choosing(function, rows, made) -> (bytes, Exception or None), as Python calls it. */
 PyObject *rows_call_choosing(PyObject *module, PyObject *args);
+
+/* The exception that is set, which is set no more; None if none is; NULL if it is no Exception. */
+PyObject *rows_caught(void);
+
+/* fold(rows, made, functions, values, width, results) -> Exception or None, as Python calls it. */
+PyObject *rows_fold(PyObject *module, PyObject *args);
 
 /* are_ends(ends, size) -> bool, as Python calls it. */
 PyObject *rows_are_ends(PyObject *module, PyObject *args);

@@ -276,6 +276,7 @@ class StateMemory:
             by_task=self._by_task.get(task.id),
             key_fields=_key_fields(self._plan, task.component),
             saves=owned,
+            outlives=self._plan.placement.kind is WorkerKind.PROCESS,
         )
 
     def page(self, task: TaskSpec) -> TaskPage:

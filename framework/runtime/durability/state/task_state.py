@@ -54,6 +54,8 @@ class TaskParts:
     """The number of fields in a key of its component; 0 where that makes its keys itself."""
     saves: range | None = None
     """The key groups that it saves for checkpoints; None for `groups`."""
+    outlives: bool = True
+    """True if the memory outlives the task's process."""
 
 
 class TaskState:
@@ -75,6 +77,7 @@ class TaskState:
         self._saves = parts.groups if parts.saves is None else parts.saves
         self._claims = self._saves != parts.groups
         """True if it has some of them at a time only."""
+        self._is_read_anytime = parts.outlives or self._claims
         self._task = parts.task
         self._snapshots = Snapshots()
         by_key, by_task = parts.by_key, parts.by_task
@@ -170,7 +173,8 @@ class TaskState:
             scope = self.scope if spec.per == "key" else self._own_scope
             of_now = scope, self._clock, goes_on, self._now
             of_keys = self.groups, self._count, self._key_fields
-            access = StateAccess(spec.name, self.tables[spec.name], *of_now, *of_keys)
+            tables = self.tables[spec.name]
+            access = StateAccess(spec.name, tables, *of_now, *of_keys, self._is_read_anytime)
             bound[spec.name] = declared[spec.name].attach(access)
         self._attributes.update(bound)
         if self._count and isinstance(component, Bolt):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
+import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from operator import add
 from pathlib import Path
 from typing import Any
@@ -10,14 +13,17 @@ from typing import Any
 import pytest
 
 from framework import BatchBolt, Bolt, Rows, StreamBuilder
-from framework.frontends.streams import KeyedStream
-from framework.frontends.streams.keyed import CountByKey, Folded, FoldedState, ReduceByKey
+from framework.frontends.streams import KeyedStream, keyed
+from framework.frontends.streams.keyed import AggregateByKey, CountByKey, Folded, FoldedState, ReduceByKey
 from framework.model.errors import ComponentError
 from framework.operators.sinks import CollectingSink
+from framework.operators.state import LivingHandle, StateAccess
 from framework.runtime import RunReport
 from framework.testing import run_bolt
-from tests.framework.frontends.streams.words import COUNT, KEYS, DiesAtTheHalf, Keyed, collected
+from tests.framework.frontends.streams.words import COUNT, KEYS, DiesAtTheHalf, Keyed, collected, spoils
 from tests.framework.runtime.workers.running import INLINE, PROCESSES, Workers, every_kind
+from tests.viper.stores import Store
+from viper.state import items
 
 STEPS: dict[str, Callable[[KeyedStream], Any]] = {
     "count_by_key": lambda keyed: keyed.count_by_key(par=2, name="step"),
@@ -171,3 +177,102 @@ def test_folded_state_is_a_value_of_any_kind() -> None:
 
     spec = Declares.state.spec
     assert (spec.kind, spec.per, spec.types) == ("value", "key", "any values")
+
+
+class LivingAndWritten:
+    """The values of a task's keys in two tables: written when a slice ends, and when somebody reads them."""
+
+    def __init__(self) -> None:
+        self.stores = [Store(*FoldedState().codes, size_bytes=1 << 24, groups=4) for _ in range(2)]
+        self.tables = [store.table(0) for store in self.stores]
+        self.handles: list[Any] = [
+            FoldedState().handle(
+                StateAccess(
+                    "folded", [table], store.scope, store.scope, False, is_read_anytime=is_read_anytime
+                )
+            )
+            for store, table, is_read_anytime in zip(self.stores, self.tables, (True, False), strict=True)
+        ]
+        self.outputs: list[list[Any]] = [[], []]
+
+    def slice(self, rows: list[tuple[Any, ...]]) -> None:
+        """Process rows, and end the slice."""
+        for store, handle, output in zip(self.stores, self.handles, self.outputs, strict=True):
+            step = AggregateByKey(collected, 1, ["key", "seen"], make=list)
+            vars(step)["folded"] = handle
+            step.emit_rows = lambda made, output=output, **_: output.extend(made)  # type: ignore[method-assign]
+            step.process_rows(Rows(rows, "source", "default", ["key", "number"]))
+            handle.flush()
+            store.writer.commit()
+        assert self.outputs[0] == self.outputs[1]
+
+    def order(self) -> list[list[Any]]:
+        """The keys of each table, in its order."""
+        return [[key for group in range(4) for key, _ in items(table, group)] for table in self.tables]
+
+    def found(self) -> list[list[Any]]:
+        """The keys and values of each table, in its order."""
+        return [
+            [(key, pickle.loads(data)) for group in range(4) for key, (data,) in items(table, group)]
+            for table in self.tables
+        ]
+
+    def save(self) -> None:
+        """Write all, as for a checkpoint."""
+        (self.handles[1]).save()
+        written, living = self.found()
+        assert written == living
+
+
+MIXED: list[Any] = [1, 2, "x", (1, "y"), [1, 2], None, 2.5]
+
+
+@pytest.mark.parametrize("most_kept", [0, 3, 1 << 18])
+@pytest.mark.parametrize("seed", range(5))
+def test_what_lives_is_what_would_have_been_written(
+    monkeypatch: pytest.MonkeyPatch, seed: int, most_kept: int
+) -> None:
+    monkeypatch.setattr(keyed, "MOST_KEPT", most_kept)
+    chance, both = random.Random(seed), LivingAndWritten()
+    for _ in range(60):
+        both.slice([(chance.choice(MIXED), chance.randrange(99)) for _ in range(chance.randrange(9))])
+        written, living = both.order()
+        assert written == living  # keys are there at once
+        if chance.random() < 0.2:
+            both.save()
+        if chance.random() < 0.1:
+            both.save()
+            for handle in both.handles:
+                handle.own(range(4))
+    both.save()
+
+
+def test_a_living_value_is_written_when_somebody_reads_it() -> None:
+    both = LivingAndWritten()
+    both.slice([("x", 1)])
+    both.slice([("x", 2)])
+    assert both.found() == [[("x", [1, 2])], [("x", [1])]]
+    both.save()
+
+
+@pytest.mark.parametrize(
+    ("is_read_anytime", "goes_on", "lives"),
+    [(False, False, True), (True, False, False), (False, True, False), (True, True, False)],
+)
+def test_values_live_only_where_nobody_reads_or_takes_back(
+    is_read_anytime: bool, goes_on: bool, lives: bool
+) -> None:
+    store = Store(*FoldedState().codes, size_bytes=1 << 20, groups=4)
+    access = StateAccess("folded", [store.table(0)], store.scope, store.scope, goes_on)
+    handle = FoldedState().handle(replace(access, is_read_anytime=is_read_anytime))
+    assert isinstance(handle, LivingHandle) is lives
+
+
+@every_kind
+def test_a_value_that_becomes_one_that_cannot_be_pickled_is_named(workers: Workers) -> None:
+    """At the end at the latest, where it lives in its process."""
+    builder = StreamBuilder()
+    step = builder.new_stream(Keyed, name="source").key_by("key").aggregate_by_key(list, spoils, len)
+    step.to(CollectingSink, name="sink")
+    with pytest.raises(ComponentError, match=r"state folded holds .*generator.*cannot be pickled"):
+        workers.run(builder._assembly.builder)

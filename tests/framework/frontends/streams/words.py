@@ -72,6 +72,11 @@ def collected(before: list[int], number: int) -> list[int]:
     return before
 
 
+def spoils(before: list[Any], number: int) -> list[Any]:
+    """A list that holds a generator at last."""
+    return [*before[-2:], (n for n in ()) if number > COUNT - 5 else number]
+
+
 class DiesAtTheHalf(Bolt):
     """Forwards; kills its process when half of the tuples have come."""
 
