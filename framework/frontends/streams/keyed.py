@@ -150,7 +150,7 @@ class Folded:
 class LivingFolded(Folded):
     """Such values of a task whose process alone has them, and which ends with the first exception.
 
-    What changes is written for checkpoints, before key groups are handed over, and at the end. Of a new key
+    Changes are written for checkpoints, before key groups are handed over, and at the end. Of a new key
     the first value is written at once: the table has the order of keys, and their number. With 10,000 keys,
     of which a slice seldom has one twice, a record takes 0.7 us in place of 2.1.
     """
