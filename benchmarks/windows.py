@@ -2,8 +2,8 @@
 
 The words of a stream come at even distances in event time. They are counted in windows of 60 seconds, which
 tumble or slide by 10, as columns and as rows. The figures are CPU time of one process per word in
-nanoseconds, from the first word to the last window. All windows are checked against a plain loop, also those
-of the peer.
+nanoseconds, from the first word to the last window: the best of so many rounds, in which all take turns. All
+windows are checked against a plain loop, also those of the peer. Its windows take single items, as rows do.
 
 Then windows slide by so many times less than their size. Each window of each key that has a word is an
 output, so with more of them per word there is more to do: outputs are printed beside the words.
@@ -169,10 +169,10 @@ def beside_the_peer(words: int, python: Path, rounds: int) -> Iterator[Mapping[s
         for advance in (60, 10):
             made = Input(count, keys, 200 * SECOND_US // count, 60 * SECOND_US, advance * SECOND_US)
             found: dict[str, list[float]] = {"columns": [], "rows": [], "bytewax": []}
-            for number in range(rounds):
+            for _ in range(rounds):
                 found["columns"].append(ours(made, columns=True))
                 found["rows"].append(ours(made, columns=False))
-                if not number and python.exists():
+                if python.exists():
                     found["bytewax"].append(bytewax(made, python))
             best = {way: round(min(taken)) for way, taken in found.items() if taken}
             ratios = {
@@ -220,7 +220,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--peer", type=Path, default=BYTEWAX, help="a Python that has Bytewax")
     parser.add_argument("--words", type=int, default=200_000, help="words of a measurement")
-    parser.add_argument("--rounds", type=int, default=3, help="how often ours are measured; the best counts")
+    parser.add_argument("--rounds", type=int, default=3, help="how often each is measured; the best counts")
     given = parser.parse_args()
     for line in by_overlap(given.words, given.rounds):
         print(json.dumps(line), flush=True)
