@@ -37,7 +37,7 @@ help:
 	@echo "make storm-programs   fetch Storm's own libraries for programs, which some tests use; wants Maven"
 	@echo "make bench   all benchmarks; half an hour, on a machine that does nothing else"
 	@echo "make bench-spark   replaying a prepared dataset beside Spark's own ways to Python"
-	@echo "make bench-peers   install Bytewax, Pathway and PyFlink (2.5 GB), and run the same on them; half an hour"
+	@echo "make bench-peers   install Bytewax, Pathway and PyFlink (2.5 GB), and run the same on them; an hour"
 	@echo "make wheels   the sdist and a wheel for each Python, tried without a compiler, in dist; 3 minutes"
 	@echo "make clean   remove .venv and everything that was built"
 
