@@ -5,9 +5,12 @@ was scheduled, not from when it was emitted: a spout that is held up cannot hide
 spout is run in one inline worker, and on two process workers. Tuples cross between these once (spout and
 forward here, count and sink there) or at each of the three hops (the default placement).
 
+    due        says when the next one is due, and sleeps until then
     generator  yields None while nothing is due, and is asked again after a pause
     polled     next_tuple returns without an emit, likewise
     blocking   sleeps until the next tuple is due, on a thread of its own (viper.blocking)
+
+The last figure is the CPU time of the process that was started, start and warm-up included, for each tuple.
 
 With `--recovery best exact` spouts say where they are, counts are declared state, and each line is measured
 under both; spouts that block are left out. With `--tree` it is measured with the code of other folders in
@@ -23,6 +26,7 @@ import argparse
 import json
 import subprocess
 import sys
+import time
 from itertools import product
 from typing import Any
 
@@ -35,7 +39,7 @@ PLACES: dict[str, dict[str, Any]] = {
     },
     "2 processes, 3 hops": {"viper.worker": "process", "topology.workers": 2},
 }
-WIDTHS = (-19, -9, -8, 8, 8, 8, 8, 8, -4)
+WIDTHS = (-19, -9, -8, 8, 8, 8, 8, 8, 8, -4)
 
 
 def once(place: str, spout: str, args: argparse.Namespace) -> dict[str, float]:
@@ -50,8 +54,9 @@ def once(place: str, spout: str, args: argparse.Namespace) -> dict[str, float]:
     else:
         from pacing import paced
     topology = paced(spout, rate=args.rate, seconds=args.seconds, warm_up_s=args.warm_up, par=args.par)
+    before_s = time.process_time()
     found: dict[str, float] = run_with(topology, options).result("sink")
-    return found
+    return {**found, "cpu": 1e6 * (time.process_time() - before_s) / (args.rate * (args.seconds + args.warm_up))}
 
 
 def measure(place: str, spout: str, recovery: str, tree: str, args: argparse.Namespace) -> dict[str, float]:
@@ -71,7 +76,7 @@ def main() -> None:
     """Measure, and print the percentiles in microseconds."""
     from running import print_row
 
-    spouts = ["generator", "polled", "blocking"]
+    spouts = ["due", "generator", "polled", "blocking"]
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
     parser.add_argument("--rate", type=float, default=20_000, help="tuples per second (20,000)")
@@ -90,7 +95,7 @@ def main() -> None:
         return
     if "exact" in args.recovery:
         args.spout = [spout for spout in args.spout if spout != "blocking"]
-    figures = ("p50 µs", "p99 µs", "p99.9 µs", "max µs", "tuples")
+    figures = ("p50 µs", "p99 µs", "p99.9 µs", "max µs", "tuples", "CPU µs")
     print_row(("place", "spout", "recovery", *figures, "code"), WIDTHS)
     for place, spout, recovery, tree in product(args.place, args.spout, args.recovery, args.tree):
         found = measure(place, spout, recovery, tree, args)

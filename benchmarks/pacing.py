@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from framework import Bolt, Spout, TopologyBuilder
+from framework import Bolt, Later, Spout, TopologyBuilder, after
 from framework.model.topology import Topology
 from framework.operators.sinks import Sink
 
@@ -50,6 +50,18 @@ class GeneratorSpout(PacedSpout):
             yield row
 
 
+class DueSpout(PacedSpout):
+    """Says when the next tuple is due, and is asked then."""
+
+    def tuples(self) -> Iterator[Row | Later]:
+        """Yield the tuples, and in between the times at which they are due."""
+        for row in self.schedule():
+            left_ns = row[1] - time.monotonic_ns()
+            if left_ns > 0:
+                yield after(left_ns / 1e9)
+            yield row
+
+
 class PolledSpout(PacedSpout):
     """Emits one tuple per `next_tuple` if one is due, as spouts of streamparse's do."""
 
@@ -78,7 +90,7 @@ class BlockingSpout(PacedSpout):
             yield row
 
 
-SPOUTS = {"generator": GeneratorSpout, "polled": PolledSpout, "blocking": BlockingSpout}
+SPOUTS = {"due": DueSpout, "generator": GeneratorSpout, "polled": PolledSpout, "blocking": BlockingSpout}
 """By the name that is printed."""
 
 

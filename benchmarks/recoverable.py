@@ -45,6 +45,10 @@ class Paced(Offset, PacedSpout):
             yield row
 
 
+class PacedDue(Paced, PACED_SPOUTS["due"]):  # type: ignore[misc]
+    """As in the open loop."""
+
+
 class PacedGenerator(Paced, PACED_SPOUTS["generator"]):  # type: ignore[misc]
     """As in the open loop."""
 
@@ -61,7 +65,7 @@ class SilentPolled(Offset, SILENT_SPOUTS["polled"]):  # type: ignore[misc]
     """As in the silent topology."""
 
 
-PACED = {"generator": PacedGenerator, "polled": PacedPolled}
+PACED = {"due": PacedDue, "generator": PacedGenerator, "polled": PacedPolled}
 SILENT = {"generator": SilentGenerator, "polled": SilentPolled}
 """By the name that is printed. Spouts that block are refused: others act for them meanwhile."""
 

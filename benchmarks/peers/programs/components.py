@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmarks.peers.jobs import Job
 from benchmarks.peers.workloads import KEPT_FROM, Paced, Row
-from framework import BatchBolt, Bolt, Rows, Spout, ValueState
+from framework import BatchBolt, Bolt, Later, Rows, Spout, ValueState, after
 from framework.model.topology import Stream
 from framework.operators.sinks import Sink
 
@@ -46,18 +46,19 @@ class Source(WithJob, Spout):
 
 
 class PacedSource(WithJob, Spout):
-    """Emits each row when it is due, or as soon after that as it is asked."""
+    """Emits each row when it is due, and says when the next one is."""
 
     outputs = list(Paced.fields)
 
-    def tuples(self) -> Iterator[Row | None]:
-        """Yield the rows that are due, and None while none is."""
+    def tuples(self) -> Iterator[Row | Later]:
+        """Yield the rows, and in between the times at which they are due."""
         task = self._job.task
         assert isinstance(task, Paced)
         self._job.started()
         for row in task.schedule(self._job.size):
-            while time.monotonic_ns() < row[1]:
-                yield None
+            left_ns = row[1] - time.monotonic_ns()
+            if left_ns > 0:
+                yield after(left_ns / 1e9)
             yield row
 
 
