@@ -1,13 +1,14 @@
 """The CPU time of one turn of a task that has one tuple to process: microseconds, and instructions.
 
-``spout -> bolt -> ... -> sink``, inline, with slices of one tuple, so that each task has one turn for it. Runs with one bolt of a kind and with five are measured in turn; the difference
-of the two, divided by four and by the tuples, is the cost of a turn.
+``spout -> bolt -> ... -> sink``, inline, with slices of one tuple, so that each task has one turn for it.
+Runs with one bolt of a kind and with five are measured in turn. The difference of the two, divided by four
+and by the tuples, is the cost of a turn.
 
     plain      emits what it receives
     state      counts by key in declared state, and emits that
     windows    counts by key and window of a minute (OPlus), and emits nothing
-    source     is not such a difference: all of a run with one plain bolt, without its start, of a spout that
-               says after each tuple that the next one is there in 50 us
+    source     is not such a difference: all of a run with one plain bolt, without its start, of a spout
+               that says after each tuple that the next one is there in 50 us
 
 With `--callgrind` instructions are counted instead, by valgrind. With `--tree` the code of other folders is
 measured in turn, too.
@@ -98,7 +99,8 @@ def once(kind: str, bolts: int, tuples: int) -> float:
 
     made = topology(kind, bolts, tuples)
     before_s = time.thread_time()
-    run_with(made, {"viper.worker": "inline", "viper.time": "ingest", "viper.slice.tuples": 1})
+    options = {"viper.worker": "inline", "viper.time": "ingest", "viper.slice.tuples": 1}
+    run_with(made, options)
     return time.thread_time() - before_s
 
 
@@ -154,7 +156,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 cost = turn(kind, args.tuples, tree, counts=args.callgrind)
                 found.setdefault((kind, tree), []).append(cost)
     for (kind, tree), costs in found.items():
-        shown = (f"{cost:,.{0 if args.callgrind else 1}f}" for cost in (median(costs), min(costs), max(costs)))
+        digits = 0 if args.callgrind else 1
+        shown = (f"{cost:,.{digits}f}" for cost in (median(costs), min(costs), max(costs)))
         print_row((kind, *shown, tree or "here"), WIDTHS)
 
 
