@@ -7,8 +7,8 @@ and by the tuples, is the cost of a turn.
     plain      emits what it receives
     state      counts by key in declared state, and emits that
     windows    counts by key and window of a minute (OPlus), and emits nothing
-    source     is not such a difference: all of a run with one plain bolt, without its start, of a spout
-               that says after each tuple that the next one is there in 50 us
+    source     all of a run with one plain bolt, without its start; its spout says after each tuple that the
+               next one is there in 50 us
 
 With `--callgrind` instructions are counted instead, by valgrind. With `--tree` the code of other folders is
 measured in turn, too.
