@@ -1,0 +1,60 @@
+/* Where bytes are written, and single values as bytes. */
+#ifndef VIPER_PUT_H
+#define VIPER_PUT_H
+
+#include "rows/rows.h" /* first, as Python.h wants it */
+
+/* A bytes object that grows; all zeroes at first. */
+typedef struct {
+    PyObject *bytes; /* NULL before the first room, and where memory has run out */
+    char *data;
+    size_t length, capacity;
+} Buffer;
+
+/* What functions here return: 1 where a value has no form here, -1 with an error set. */
+enum { WRITTEN = 0, FOREIGN = 1, FAILED = -1 };
+
+/* Takes memory for at least `size` more bytes; FAILED without. */
+int bytes_grow(Buffer *buffer, size_t size);
+
+/* The place of the next `size` bytes; NULL, with an error, without memory. */
+static inline char *bytes_room(Buffer *buffer, size_t size)
+{
+    if (size > buffer->capacity - buffer->length && bytes_grow(buffer, size))
+        return NULL;
+    char *at = buffer->data + buffer->length;
+    buffer->length += size;
+    return at;
+}
+
+/* What was written, as bytes, None where a value has no form, or NULL with an error set. */
+PyObject *bytes_end(Buffer *buffer, int result);
+
+/* Writes a value with its tag, or the values of a tuple. */
+int put_value(Buffer *buffer, PyObject *value, int depth);
+int put_values(Buffer *buffer, PyObject *tuple, int depth);
+
+/* The number that an exact int is; FOREIGN beyond 64 bits. */
+static inline int int_of(PyObject *value, int64_t *number)
+{
+#if PY_VERSION_HEX >= 0x030C0000
+    if (PyUnstable_Long_IsCompact((PyLongObject *)value)) {
+        *number = PyUnstable_Long_CompactValue((PyLongObject *)value);
+        return WRITTEN;
+    }
+#else
+    Py_ssize_t digits = Py_SIZE(value);
+    if (digits >= -1 && digits <= 1) { /* a third of what the function takes */
+        *number = digits ? digits * (int64_t)((PyLongObject *)value)->ob_digit[0] : 0;
+        return WRITTEN;
+    }
+#endif
+    int overflow;
+    *number = PyLong_AsLongLongAndOverflow(value, &overflow);
+    return overflow ? FOREIGN : WRITTEN;
+}
+
+/* Writes rows of one arity, exact tuples, in columns. */
+int put_columns(Buffer *buffer, PyObject *rows, uint32_t arity);
+
+#endif
