@@ -3,13 +3,15 @@
  * Only exactly immutable values of the common types have a form here: None, bool, int of 64 bits, float,
  * str, bytes, and tuples of them. Anything else makes `encode` say so, and the caller takes pickle.
  *
- *     | rows: u32 | arity of all rows: u32 | form of each column: u8 | column ... |
+ *     | rows: u32 | arity of all rows: u32 | block ... |
  *     | rows: u32 | VARIES: u32            | row ... |
+ *     block  = form of each column: u8, column ...
  *     row    = arity: u32, value ...
  *     value  = tag: u8, then what the tag says; numbers in the machine's byte order, unaligned
  *
  * Most rows have values of one type in each column, so that the type is said once, and what takes each value is one
- * loop. A form is a kind, with a width and with WITH_NONE, which says that values may be None:
+ * loop. Each block but the last has AT_ONCE rows. A form is a kind, with a width and with WITH_NONE, which says that
+ * values may be None:
  *
  *     column = [is there: u8 of each row, where it may be None] what the kind says; for None there are zeroes
  *
@@ -28,6 +30,7 @@
 #include <stdint.h>
 
 enum {
+    AT_ONCE = 128, /* rows of a block: they and their values lie in the first caches */
     VARIES = UINT32_MAX,
     DEEPEST = 32, /* levels of tuples within tuples */
     SHORT = 255,  /* bytes of a text or of bytes with a short form */

@@ -41,9 +41,11 @@ static int put_row(Buffer *buffer, PyObject *row, int64_t arity)
     return put_values(buffer, row, 0);
 }
 
-static int put_rows(Buffer *buffer, PyObject *rows)
+static int put_rows(Buffer *buffer, PyObject *rows, int64_t arity)
 {
-    int result = put_head(buffer, rows, VARIES);
+    int result = put_head(buffer, rows, arity);
+    if (result == WRITTEN && arity != VARIES)
+        return put_columns(buffer, rows, (uint32_t)arity);
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(rows) && result == WRITTEN; i++)
         result = put_row(buffer, PyList_GET_ITEM(rows, i), VARIES);
     return result;
@@ -92,8 +94,7 @@ PyObject *rows_encode(PyObject *module, PyObject *rows)
     if (arity < 0)
         Py_RETURN_NONE;
     Buffer buffer = {0};
-    int result = arity == VARIES ? put_rows(&buffer, rows) : put_columns(&buffer, rows, (uint32_t)arity);
-    return bytes_end(&buffer, result);
+    return bytes_end(&buffer, put_rows(&buffer, rows, arity));
 }
 
 PyObject *rows_encode_addressed(PyObject *module, PyObject *args)

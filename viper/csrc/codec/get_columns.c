@@ -1,15 +1,15 @@
 /* Reading rows in columns; codec.h has their form.
  *
- * Some rows at a time are made, and filled column by column: each column is a loop over values of one type, and what it
+ * The rows of a block are made, and filled column by column: each column is a loop over values of one type, and what it
  * fills is still in the first cache.
  */
 #include "get.h"
 
 #include "codec.h"
 
-enum { AT_ONCE = 64, FEW_COLUMNS = 16 };
+enum { FEW_COLUMNS = 16 };
 
-/* A column, and how far it has been read. */
+/* A column of a block. */
 typedef struct {
     int form;            /* KIND, WIDTH and WITH_NONE */
     uint32_t index;
@@ -29,17 +29,13 @@ static size_t bytes_of_width(int form)
 
 static inline uint64_t length_at(const char *lengths, uint32_t index, size_t width)
 {
-    uint64_t length = 0;
-    if (width == 1)
-        return (unsigned char)lengths[index];
-    memcpy(&length, lengths + index * width, width); /* little-endian, see get_contents */
-    return length;
-}
-
-static int refuse(const char *what)
-{
-    PyErr_SetString(PyExc_ValueError, what);
-    return -1;
+    union {
+        uint8_t small;
+        uint32_t middle;
+        uint64_t large;
+    } at;
+    memcpy(&at, lengths + index * width, width);
+    return width == 1 ? at.small : width == 4 ? at.middle : at.large;
 }
 
 /* Finds the lengths and contents of texts or bytes, all of which are there. */
@@ -50,13 +46,14 @@ static int begin_contents(Column *column, Input *input, uint32_t rows)
         return -1;
     if ((column->fixed = take(input, rows * width)) == NULL)
         return -1;
-    uint64_t size = 0, most = (uint64_t)(input->end - input->next);
+    uint64_t size = 0, longest = 0;
     for (uint32_t r = 0; r < rows; r++) {
         uint64_t length = length_at(column->fixed, r, width);
-        if (width == 8 && length > most)
-            return refuse("encoded rows end before their last value");
         size += length;
+        longest = length > longest ? length : longest;
     }
+    if (longest > (size_t)(input->end - input->next)) /* else of AT_ONCE of them the sum is no number of 64 bits */
+        size = SIZE_MAX;
     return (column->content = take(input, size)) == NULL ? -1 : 0;
 }
 
@@ -108,23 +105,23 @@ static inline int is_none(const Column *column, uint32_t r)
     return column->present != NULL && !column->present[r];
 }
 
-static int get_flags(Column *column, PyObject **rows, uint32_t first, uint32_t end)
+static int get_flags(Column *column, PyObject **rows, uint32_t count)
 {
-    for (uint32_t r = first; r < end; r++)
+    for (uint32_t r = 0; r < count; r++)
         fill(rows[r], column->index, Py_NewRef(is_none(column, r) ? Py_None : column->fixed[r] ? Py_True : Py_False));
     return 0;
 }
 
-static int get_nones(Column *column, PyObject **rows, uint32_t first, uint32_t end)
+static int get_nones(Column *column, PyObject **rows, uint32_t count)
 {
-    for (uint32_t r = first; r < end; r++)
+    for (uint32_t r = 0; r < count; r++)
         fill(rows[r], column->index, Py_NewRef(Py_None));
     return 0;
 }
 
-static int get_floats(Column *column, PyObject **rows, uint32_t first, uint32_t end)
+static int get_floats(Column *column, PyObject **rows, uint32_t count)
 {
-    for (uint32_t r = first; r < end; r++) {
+    for (uint32_t r = 0; r < count; r++) {
         double number;
         memcpy(&number, column->fixed + r * sizeof number, sizeof number);
         if (!fill(rows[r], column->index, is_none(column, r) ? Py_NewRef(Py_None) : PyFloat_FromDouble(number)))
@@ -133,9 +130,9 @@ static int get_floats(Column *column, PyObject **rows, uint32_t first, uint32_t 
     return 0;
 }
 
-static inline int get_ints(Column *column, PyObject **rows, uint32_t first, uint32_t end, size_t width)
+static inline int get_ints(Column *column, PyObject **rows, uint32_t count, size_t width)
 {
-    for (uint32_t r = first; r < end; r++) {
+    for (uint32_t r = 0; r < count; r++) {
         union {
             int8_t small;
             int32_t middle;
@@ -149,9 +146,9 @@ static inline int get_ints(Column *column, PyObject **rows, uint32_t first, uint
     return 0;
 }
 
-static int get_tagged(Column *column, PyObject **rows, uint32_t first, uint32_t end)
+static int get_tagged(Column *column, PyObject **rows, uint32_t count)
 {
-    for (uint32_t r = first; r < end; r++)
+    for (uint32_t r = 0; r < count; r++)
         if (!fill(rows[r], column->index, get_value(&column->values, 0)))
             return -1;
     return 0;
@@ -173,8 +170,6 @@ static PyObject *new_content(const Column *column, uint32_t r, const char *conte
 
 static inline int variant_at(const Column *column, uint32_t r)
 {
-    if ((column->form & KIND) == COLUMN_BYTES)
-        return BYTES_VALUE;
     int width = column->widths == NULL ? 0 : column->widths[r];
     return width == 0 ? ASCII_VALUE : width == 1 ? TEXT_1_VALUE : width == 2 ? TEXT_2_VALUE : TEXT_4_VALUE;
 }
@@ -234,10 +229,10 @@ static inline PyObject *get_content(Column *column, uint32_t r, const char *cont
 }
 
 /* Fills a column, or makes rows of which it is the only one. */
-static inline int get_contents(Column *column, PyObject **rows, uint32_t first, uint32_t end, int is_alone,
+static inline int get_contents(Column *column, PyObject **rows, uint32_t count, int is_alone,
                                size_t width)
 {
-    for (uint32_t r = first; r < end; r++) {
+    for (uint32_t r = 0; r < count; r++) {
         size_t size = (size_t)length_at(column->fixed, r, width);
         PyObject *made = NULL;
         if (!is_none(column, r))
@@ -252,91 +247,101 @@ static inline int get_contents(Column *column, PyObject **rows, uint32_t first, 
             PyTuple_SET_ITEM(rows[r], column->index, made);
         column->content += size;
     }
-    column->asked += end - first;
+    column->asked += count;
     return 0;
 }
 
-static int get_alone(Column *column, PyObject **rows, uint32_t first, uint32_t end)
+static int get_alone(Column *column, PyObject **rows, uint32_t count)
 {
     size_t width = bytes_of_width(column->form);
-    return width == 1 ? get_contents(column, rows, first, end, 1, 1) : get_contents(column, rows, first, end, 1, width);
+    return width == 1   ? get_contents(column, rows, count, 1, 1)
+           : width == 4 ? get_contents(column, rows, count, 1, 4)
+                        : get_contents(column, rows, count, 1, 8);
 }
 
-static int get_column(Column *column, PyObject **rows, uint32_t first, uint32_t end)
+static int get_column(Column *column, PyObject **rows, uint32_t count)
 {
     size_t width = bytes_of_width(column->form);
     switch (column->form & KIND) {
     case COLUMN_NONE:
-        return get_nones(column, rows, first, end);
+        return get_nones(column, rows, count);
     case COLUMN_BOOL:
-        return get_flags(column, rows, first, end);
+        return get_flags(column, rows, count);
     case COLUMN_INT:
-        return width == 1   ? get_ints(column, rows, first, end, 1)
-               : width == 4 ? get_ints(column, rows, first, end, 4)
-                            : get_ints(column, rows, first, end, 8);
+        return width == 1   ? get_ints(column, rows, count, 1)
+               : width == 4 ? get_ints(column, rows, count, 4)
+                            : get_ints(column, rows, count, 8);
     case COLUMN_FLOAT:
-        return get_floats(column, rows, first, end);
+        return get_floats(column, rows, count);
     case COLUMN_VALUES:
-        return get_tagged(column, rows, first, end);
+        return get_tagged(column, rows, count);
     default:
-        return width == 1 ? get_contents(column, rows, first, end, 0, 1)
-                          : get_contents(column, rows, first, end, 0, width);
+        return width == 1   ? get_contents(column, rows, count, 0, 1)
+               : width == 4 ? get_contents(column, rows, count, 0, 4)
+                            : get_contents(column, rows, count, 0, 8);
     }
 }
 
-static int is_of_contents(const Column *column)
+static int is_of_texts(const Column *column)
 {
     int kind = column->form & KIND;
-    return kind == COLUMN_ASCII || kind == COLUMN_TEXT || kind == COLUMN_BYTES;
+    return kind == COLUMN_ASCII || kind == COLUMN_TEXT;
 }
 
-static int get_block(Column *columns, uint32_t arity, PyObject **rows, uint32_t first, uint32_t end)
+static int get_rows(Column *columns, uint32_t arity, PyObject **rows, uint32_t count)
 {
-    if (arity == 1 && is_of_contents(columns))
-        return get_alone(columns, rows, first, end);
-    for (uint32_t r = first; r < end; r++)
+    if (arity == 1 && is_of_texts(columns))
+        return get_alone(columns, rows, count);
+    for (uint32_t r = 0; r < count; r++)
         if ((rows[r] = PyTuple_New(arity)) == NULL)
             return -1;
     for (uint32_t c = 0; c < arity; c++)
-        if (get_column(&columns[c], rows, first, end))
+        if (get_column(&columns[c], rows, count))
             return -1;
     return 0;
 }
 
-static int begin_columns(Column *columns, Input *input, uint32_t rows, uint32_t arity)
+static int begin_columns(Column *columns, Input *input, uint32_t count, uint32_t arity)
 {
     const char *forms = take(input, arity);
     if (forms == NULL)
         return -1;
+    memset(columns, 0, arity * sizeof *columns);
     for (uint32_t c = 0; c < arity; c++) {
         columns[c].form = (unsigned char)forms[c];
         columns[c].index = c;
         columns[c].values = *input;
-        if (begin_column(&columns[c], input, rows))
+        if (begin_column(&columns[c], input, count))
             return -1;
-        columns[c].asks = is_of_contents(&columns[c]) && memory_asks(input->memory, c, rows);
+        columns[c].asks = is_of_texts(&columns[c]) && memory_asks(input->memory, c, count);
     }
     return 0;
 }
 
-static PyObject *get_all(Column *columns, Input *input, uint32_t rows, uint32_t arity)
+static int get_block(Column *columns, Input *input, PyObject **rows, uint32_t count, uint32_t arity)
 {
-    if (begin_columns(columns, input, rows, arity))
-        return NULL;
+    if (begin_columns(columns, input, count, arity) || get_rows(columns, arity, rows, count))
+        return -1;
+    for (uint32_t c = 0; c < arity; c++)
+        if (columns[c].asks)
+            memory_note(input->memory, c, columns[c].asked, columns[c].missed);
+    return 0;
+}
+
+static PyObject *get_blocks(Column *columns, Input *input, uint32_t rows, uint32_t arity)
+{
     PyObject *list = PyList_New(rows);
     if (list == NULL)
         return NULL;
     PyObject **items = ((PyListObject *)list)->ob_item;
-    for (uint32_t first = 0; first < rows; first += AT_ONCE) {
-        uint32_t end = rows - first < AT_ONCE ? rows : first + AT_ONCE;
-        if (get_block(columns, arity, items, first, end)) {
+    for (uint32_t left = rows; left;) {
+        uint32_t count = left < AT_ONCE ? left : AT_ONCE;
+        if (get_block(columns, input, items + (rows - left), count, arity)) {
             Py_DECREF(list);
             return NULL;
         }
+        left -= count;
     }
-    for (uint32_t c = 0; c < arity; c++)
-        if (columns[c].asks)
-            memory_note(input->memory, c, columns[c].asked, columns[c].missed);
     return list;
 }
 
@@ -346,11 +351,10 @@ PyObject *get_columns(Input *input, uint32_t rows, uint32_t arity)
         PyErr_SetString(PyExc_ValueError, "encoded rows have more columns than bytes");
         return NULL;
     }
-    Column few[FEW_COLUMNS] = {0};
-    Column *columns = arity <= FEW_COLUMNS ? few : PyMem_Calloc(arity, sizeof *columns);
-    if (columns == NULL)
+    Column few[FEW_COLUMNS], *columns = few;
+    if (arity > FEW_COLUMNS && (columns = PyMem_Malloc(arity * sizeof *columns)) == NULL)
         return PyErr_NoMemory();
-    PyObject *list = get_all(columns, input, rows, arity);
+    PyObject *list = get_blocks(columns, input, rows, arity);
     if (columns != few)
         PyMem_Free(columns);
     return list;

@@ -10,9 +10,12 @@
  */
 #include "memory.h"
 
+#include <stdlib.h>
+
 enum {
     LEAST_PLACES = 1024,  /* 32 KB */
     MOST_PLACES = 16384,  /* 512 KB; with as many values, and rows of them, some 3 MB */
+    LINE = 64,            /* bytes of a line of the caches, where no place lies in two */
     FEW = 16,             /* less than one of so many is few */
     LOOKS = 8192,         /* values of a column until it is found out whether they come again */
     RESTS = 16 * LOOKS,   /* those that are let alone if they do not */
@@ -20,7 +23,9 @@ enum {
 
 static Place *new_places(uint64_t count)
 {
-    return PyMem_Calloc(count, sizeof(Place));
+    size_t size = count * sizeof(Place);
+    Place *places = aligned_alloc(LINE, size);
+    return places == NULL ? NULL : memset(places, 0, size);
 }
 
 static void grow(Memory *memory)
@@ -32,7 +37,7 @@ static void grow(Memory *memory)
     for (Place *place = memory->places; place < memory->places + count; place++)
         if (place->value != NULL)
             *place_of(&grown, (Key){place->key.first, place->key.rest & ~TIMES}) = *place;
-    PyMem_Free(memory->places);
+    free(memory->places);
     memory->places = grown.places;
     memory->mask = grown.mask;
 }
@@ -99,6 +104,6 @@ void memory_clear(Memory *memory)
         Py_XDECREF(memory->places[i].value);
         Py_XDECREF(memory->places[i].row);
     }
-    PyMem_Free(memory->places);
+    free(memory->places);
     memory->places = NULL;
 }

@@ -1,7 +1,7 @@
 /* Writing rows in columns; codec.h has their form.
  *
- * All values are looked at before the first is written: so the bytes of each column are known, and the common ones are
- * written where they stay, without a copy.
+ * All values of a block are looked at before the first is written: so the bytes of each column are known. They are still
+ * in the caches then: with all of 1,024 rows of 30 values as one block, writing takes a fifth more.
  */
 #include "put.h"
 
@@ -14,6 +14,11 @@
 enum { NONE = 1, BOOL = 2, INT = 4, FLOAT = 8, ASCII = 16, TEXT = 32, BYTES = 64, OTHER = 128 };
 
 enum { FEW_COLUMNS = 16 };
+
+typedef struct {
+    PyObject *const *rows;
+    size_t count;
+} Block;
 
 typedef struct {
     unsigned kinds;   /* of its values, as bits */
@@ -64,10 +69,10 @@ static inline int note(Column *column, PyObject *value)
     return WRITTEN;
 }
 
-static int note_rows(Column *columns, PyObject *rows, uint32_t arity)
+static int note_block(Column *columns, Block block, uint32_t arity)
 {
-    for (Py_ssize_t r = 0; r < PyList_GET_SIZE(rows); r++) {
-        PyObject *row = PyList_GET_ITEM(rows, r);
+    for (size_t r = 0; r < block.count; r++) {
+        PyObject *row = block.rows[r];
         for (uint32_t c = 0; c < arity; c++)
             if (note(&columns[c], PyTuple_GET_ITEM(row, c)))
                 return FOREIGN;
@@ -130,22 +135,22 @@ static size_t fixed_size(const Column *column, size_t rows)
     return rows * (size + (column->form & WITH_NONE ? 1 : 0));
 }
 
-static inline PyObject *value_at(PyObject *rows, Py_ssize_t row, uint32_t c)
+static inline PyObject *value_at(Block block, size_t row, uint32_t c)
 {
-    return PyTuple_GET_ITEM(PyList_GET_ITEM(rows, row), c);
+    return PyTuple_GET_ITEM(block.rows[row], c);
 }
 
-static char *put_present(char *at, PyObject *rows, uint32_t c)
+static char *put_present(char *at, Block block, uint32_t c)
 {
-    for (Py_ssize_t r = 0; r < PyList_GET_SIZE(rows); r++)
-        *at++ = value_at(rows, r, c) != Py_None;
+    for (size_t r = 0; r < block.count; r++)
+        *at++ = value_at(block, r, c) != Py_None;
     return at;
 }
 
-static char *put_flags(char *at, PyObject *rows, uint32_t c)
+static char *put_flags(char *at, Block block, uint32_t c)
 {
-    for (Py_ssize_t r = 0; r < PyList_GET_SIZE(rows); r++)
-        *at++ = value_at(rows, r, c) == Py_True;
+    for (size_t r = 0; r < block.count; r++)
+        *at++ = value_at(block, r, c) == Py_True;
     return at;
 }
 
@@ -160,10 +165,10 @@ static inline char *put_width(char *at, int64_t number, size_t width)
     return at + width;
 }
 
-static char *put_numbers(char *at, PyObject *rows, uint32_t c, size_t width)
+static char *put_numbers(char *at, Block block, uint32_t c, size_t width)
 {
-    for (Py_ssize_t r = 0; r < PyList_GET_SIZE(rows); r++) {
-        PyObject *value = value_at(rows, r, c);
+    for (size_t r = 0; r < block.count; r++) {
+        PyObject *value = value_at(block, r, c);
         int64_t number = 0;
         if (value != Py_None)
             (void)int_of(value, &number);
@@ -172,19 +177,19 @@ static char *put_numbers(char *at, PyObject *rows, uint32_t c, size_t width)
     return at;
 }
 
-static char *put_floats(char *at, PyObject *rows, uint32_t c)
+static char *put_floats(char *at, Block block, uint32_t c)
 {
-    for (Py_ssize_t r = 0; r < PyList_GET_SIZE(rows); r++, at += 8) {
-        PyObject *value = value_at(rows, r, c);
+    for (size_t r = 0; r < block.count; r++, at += 8) {
+        PyObject *value = value_at(block, r, c);
         memcpy(at, &(double){value == Py_None ? 0 : PyFloat_AS_DOUBLE(value)}, 8);
     }
     return at;
 }
 
-static char *put_characters_widths(char *at, PyObject *rows, uint32_t c)
+static char *put_characters_widths(char *at, Block block, uint32_t c)
 {
-    for (Py_ssize_t r = 0; r < PyList_GET_SIZE(rows); r++) {
-        PyObject *value = value_at(rows, r, c);
+    for (size_t r = 0; r < block.count; r++) {
+        PyObject *value = value_at(block, r, c);
         *at++ = value == Py_None || PyUnicode_IS_COMPACT_ASCII(value) ? 0 : (char)PyUnicode_KIND(value);
     }
     return at;
@@ -202,12 +207,12 @@ static inline size_t content_of(PyObject *value, int kind, const void **content)
     return kind == COLUMN_ASCII ? (size_t)PyUnicode_GET_LENGTH(value) : (size_t)text_bytes(value);
 }
 
-static inline char *put_contents(char *at, PyObject *rows, uint32_t c, int kind, size_t width)
+static inline char *put_contents(char *at, Block block, uint32_t c, int kind, size_t width)
 {
-    char *content = at + (size_t)PyList_GET_SIZE(rows) * width;
-    for (Py_ssize_t r = 0; r < PyList_GET_SIZE(rows); r++) {
+    char *content = at + block.count * width;
+    for (size_t r = 0; r < block.count; r++) {
         const void *from = "";
-        size_t size = content_of(value_at(rows, r, c), kind, &from);
+        size_t size = content_of(value_at(block, r, c), kind, &from);
         at = put_width(at, (int64_t)size, width);
         vp_copy_few(content, from, size);
         content += size;
@@ -216,81 +221,94 @@ static inline char *put_contents(char *at, PyObject *rows, uint32_t c, int kind,
 }
 
 /* The end of what was written of a column whose bytes are known. */
-static char *put_fixed(char *at, PyObject *rows, uint32_t c, int form)
+static char *put_fixed(char *at, Block block, uint32_t c, int form)
 {
     size_t width = bytes_of_width(form);
     if (form & WITH_NONE)
-        at = put_present(at, rows, c);
+        at = put_present(at, block, c);
     switch (form & KIND) {
     case COLUMN_BOOL:
-        return put_flags(at, rows, c);
+        return put_flags(at, block, c);
     case COLUMN_INT:
-        return put_numbers(at, rows, c, width);
+        return put_numbers(at, block, c, width);
     case COLUMN_FLOAT:
-        return put_floats(at, rows, c);
+        return put_floats(at, block, c);
     case COLUMN_ASCII: /* the common ones, in loops of their own */
-        return width == 1 ? put_contents(at, rows, c, COLUMN_ASCII, 1) : put_contents(at, rows, c, COLUMN_ASCII, width);
+        return width == 1 ? put_contents(at, block, c, COLUMN_ASCII, 1) : put_contents(at, block, c, COLUMN_ASCII, width);
     case COLUMN_TEXT:
-        return put_contents(put_characters_widths(at, rows, c), rows, c, COLUMN_TEXT, width);
+        return put_contents(put_characters_widths(at, block, c), block, c, COLUMN_TEXT, width);
     case COLUMN_BYTES:
-        return put_contents(at, rows, c, COLUMN_BYTES, width);
+        return put_contents(at, block, c, COLUMN_BYTES, width);
     default: /* one byte for each None, so that bytes bound the rows */
-        return (char *)memset(at, 0, (size_t)PyList_GET_SIZE(rows)) + PyList_GET_SIZE(rows);
+        return (char *)memset(at, 0, block.count) + block.count;
     }
 }
 
-static int put_tagged(Buffer *buffer, PyObject *rows, uint32_t c)
+static int put_tagged(Buffer *buffer, Block block, uint32_t c)
 {
     size_t before = buffer->length;
     int result = bytes_room(buffer, 8) == NULL ? FAILED : WRITTEN;
-    for (Py_ssize_t r = 0; r < PyList_GET_SIZE(rows) && result == WRITTEN; r++)
-        result = put_value(buffer, value_at(rows, r, c), 0);
+    for (size_t r = 0; r < block.count && result == WRITTEN; r++)
+        result = put_value(buffer, value_at(block, r, c), 0);
     if (result == WRITTEN)
         memcpy(buffer->data + before, &(uint64_t){buffer->length - before - 8}, 8);
     return result;
 }
 
-static int put_column(Buffer *buffer, PyObject *rows, uint32_t c, const Column *column)
+static int put_column(Buffer *buffer, Block block, uint32_t c, const Column *column)
 {
     if ((column->form & KIND) == COLUMN_VALUES)
-        return put_tagged(buffer, rows, c);
-    char *at = bytes_room(buffer, fixed_size(column, (size_t)PyList_GET_SIZE(rows)) + column->bytes);
+        return put_tagged(buffer, block, c);
+    char *at = bytes_room(buffer, fixed_size(column, block.count) + column->bytes);
     if (at == NULL)
         return FAILED;
-    put_fixed(at, rows, c, column->form);
+    put_fixed(at, block, c, column->form);
     return WRITTEN;
 }
 
-static int put_noted(Buffer *buffer, PyObject *rows, uint32_t arity, Column *columns)
+static int put_noted(Buffer *buffer, Block block, uint32_t arity, Column *columns, size_t blocks)
 {
-    size_t size = 8 + arity;
+    size_t size = arity;
     for (uint32_t c = 0; c < arity; c++) {
         columns[c].form = form_of(&columns[c]);
-        size += fixed_size(&columns[c], (size_t)PyList_GET_SIZE(rows)) + columns[c].bytes;
+        size += fixed_size(&columns[c], block.count) + columns[c].bytes;
     }
-    if (bytes_grow(buffer, size))
+    /* Others take about as much. */
+    if (size > buffer->capacity - buffer->length && bytes_grow(buffer, size + blocks * (size + size / 16)))
         return FAILED;
-    char *at = bytes_room(buffer, 8 + arity);
-    memcpy(at, (uint32_t[2]){(uint32_t)PyList_GET_SIZE(rows), arity}, 8);
+    char *forms = bytes_room(buffer, arity);
     for (uint32_t c = 0; c < arity; c++)
-        at[8 + c] = (char)columns[c].form;
+        forms[c] = (char)columns[c].form;
     int result = WRITTEN;
     for (uint32_t c = 0; c < arity && result == WRITTEN; c++)
-        result = put_column(buffer, rows, c, &columns[c]);
+        result = put_column(buffer, block, c, &columns[c]);
     return result;
+}
+
+static int put_blocks(Buffer *buffer, PyObject *rows, uint32_t arity, Column *columns)
+{
+    size_t count = (size_t)PyList_GET_SIZE(rows);
+    PyObject **items = ((PyListObject *)rows)->ob_item;
+    for (size_t first = 0; first < count; first += AT_ONCE) {
+        Block block = {items + first, count - first < AT_ONCE ? count - first : AT_ONCE};
+        memset(columns, 0, arity * sizeof *columns);
+        int result = note_block(columns, block, arity);
+        if (result == WRITTEN)
+            result = put_noted(buffer, block, arity, columns, (count - first - block.count) / AT_ONCE);
+        if (result != WRITTEN)
+            return result;
+    }
+    return WRITTEN;
 }
 
 int put_columns(Buffer *buffer, PyObject *rows, uint32_t arity)
 {
-    Column few[FEW_COLUMNS] = {0};
-    Column *columns = arity <= FEW_COLUMNS ? few : PyMem_Calloc(arity, sizeof *columns);
-    if (columns == NULL) {
+    Column few[FEW_COLUMNS], *columns = few;
+    if (arity > FEW_COLUMNS && (columns = PyMem_Malloc(arity * sizeof *columns)) == NULL) {
         PyErr_NoMemory();
         return FAILED;
     }
-    int result = note_rows(columns, rows, arity);
-    if (result == WRITTEN)
-        result = put_noted(buffer, rows, arity, columns);
+    int result = put_blocks(buffer, rows, arity, columns);
     if (columns != few)
         PyMem_Free(columns);
     return result;
