@@ -5,7 +5,10 @@ from __future__ import annotations
 import datetime
 import enum
 import math
+import pickle
+import random
 import struct
+import sys
 from array import array
 from collections import namedtuple
 from typing import Any
@@ -135,15 +138,36 @@ def test_bytes_that_end_early_are_refused(given_rows: list[tuple[Any, ...]], dat
         DECODER.decode(encoded[:cut])
 
 
+VARIES = 2**32 - 1
+"""In the place of an arity: each row says its own, and its values have tags."""
+VALUES = 7
+"""The form of a column of any values, with their tags."""
+
+
+def test_more_rows_than_bytes_are_refused() -> None:
+    """Also rows of no values, of which a few spoilt bytes would make thousands of millions."""
+    for arity in (0, 1, VARIES):
+        with pytest.raises(ValueError, match="more encoded rows than bytes"):
+            DECODER.decode(struct.pack("=III", 5, arity, 0))
+    assert DECODER.decode(encode_rows([()] * 5) or b"") == [()] * 5
+
+
 def test_an_unknown_tag_is_refused() -> None:
     with pytest.raises(ValueError, match="no encoded value begins with 99"):
-        DECODER.decode(struct.pack("=IIB", 1, 1, 99))
+        DECODER.decode(struct.pack("=IIIB", 1, VARIES, 1, 99))
+
+
+@pytest.mark.parametrize("form", [8, 15, 3 << 4, 1 << 6, 255])
+def test_an_unknown_form_of_a_column_is_refused(form: int) -> None:
+    with pytest.raises(ValueError, match=f"no encoded column begins with {form}"):
+        DECODER.decode(struct.pack("=IIB", 1, 1, form) + bytes(64))
 
 
 def test_tuples_too_deep_to_have_been_encoded_are_refused() -> None:
     def nested(levels: int) -> bytes:
         holding_one, empty = (struct.pack("=BI", 10, arity) for arity in (1, 0))
-        return struct.pack("=II", 1, 1) + holding_one * (levels - 1) + empty
+        value = holding_one * (levels - 1) + empty
+        return struct.pack("=IIBQ", 1, 1, VALUES, len(value)) + value
 
     ((value,),) = DECODER.decode(nested(32))
     assert encode_rows([(value,)]) == nested(32)
@@ -153,9 +177,197 @@ def test_tuples_too_deep_to_have_been_encoded_are_refused() -> None:
 
 @pytest.mark.parametrize("width", [0, 3, 5, 255])
 def test_characters_of_no_width_that_there_is_are_refused(width: int) -> None:
-    buffer = struct.pack("=IIBBQ", 1, 1, 8, width, 2) + bytes(2 * width)
+    buffer = struct.pack("=IIIBBQ", 1, VARIES, 1, 8, width, 2) + bytes(2 * width)
     with pytest.raises(ValueError, match=f"has {width} bytes per character, expected 1, 2 or 4"):
         DECODER.decode(buffer)
+
+
+def test_in_columns_characters_of_no_width_that_there_is_are_refused() -> None:
+    text, width, length = 5, 3, 6
+    with pytest.raises(ValueError, match="has 3 bytes per character, expected 1, 2 or 4"):
+        DECODER.decode(struct.pack("=IIBBB", 1, 1, text, width, length) + bytes(length))
+
+
+@pytest.mark.parametrize("head", [(1, 1, 4, 2), (1, VARIES, 1, 7, 2)])
+def test_ascii_with_other_characters_is_refused(head: tuple[int, ...]) -> None:
+    kind = "=IIBB" if head[1] == 1 else "=IIIBB"
+    assert DECODER.decode(struct.pack(kind, *head) + b"ab") == [("ab",)]
+    with pytest.raises(ValueError, match="ASCII has other characters"):
+        DECODER.decode(struct.pack(kind, *head) + b"a\xe9")
+
+
+def test_lengths_beyond_what_is_there_are_refused() -> None:
+    """Also where their sum, as a number of 64 bits, is small."""
+    ascii_of_width_8 = 4 | 2 << 4
+    head = struct.pack("=IIB", 2, 1, ascii_of_width_8)
+    for lengths in ((2**63, 2**63 + 2), (2**64 - 1, 3), (3, 0)):
+        with pytest.raises(ValueError, match="end before their last value"):
+            DECODER.decode(head + struct.pack("=QQ", *lengths) + b"ab")
+    assert DECODER.decode(head + struct.pack("=QQ", 2, 0) + b"ab") == [("ab",), ("",)]
+
+
+# -- columns: blocks of rows whose values have the same type in each column
+
+BLOCK = 128
+"""Rows that lie in columns together."""
+TEXTS = ("", "a", "word", "x" * 14, "x" * 15, "x" * 32, "x" * 33, "x" * 255, "x" * 256, "\0", "a\0b")
+WIDE = ("é", "naïve", "ж", "слово" * 3, "😀", "\ud800", "a\udfff", "é" * 255, "ж" * 127, "ж" * 128, "😀" * 9)
+NOT_A_NUMBER = struct.unpack("=d", struct.pack("=Q", 0x7FF8_0000_0000_BEEF))[0]
+FLOATS = (0.0, -0.0, 1.5, math.inf, -math.inf, 5e-324, NOT_A_NUMBER)
+INTS = (0, 1, -1, 127, -128, 128, -129, 2**30, -(2**30), 2**31 - 1, -(2**31), 2**31, -(2**31) - 1)
+WHOLE = (*INTS, 2**60 - 1, 2**60, -(2**60), 2**63 - 1, -(2**63))
+
+
+def column(draw: random.Random, count: int) -> list[Any]:
+    """Values for a column, as a drawn program may emit them: of one type, or of some."""
+    kinds: list[Any] = [
+        *((None,), (True, False), INTS[:5], INTS[:11], WHOLE, FLOATS, TEXTS[:5], TEXTS, WIDE, TEXTS + WIDE),
+        *((b"", b"a", b"\xff\0", b"x" * 33), (b"", b"x" * 300)),
+        *(((), (1, ("a", None)), ((2.5,),)), (1, True, 1.0)),
+    ]
+    some: list[Any] = list(draw.choice(kinds))
+    if draw.random() < 0.3:
+        some.append(None)
+    if draw.random() < 0.1:
+        some += draw.choice(kinds)
+    if draw.random() < 0.2:  # one that differs from the others, somewhere
+        values = [some[0]] * count
+        values[draw.randrange(count)] = draw.choice(draw.choice(kinds))
+        return values
+    return [draw.choice(some) for _ in range(count)]
+
+
+def drawn_rows(draw: random.Random) -> list[tuple[Any, ...]]:
+    """Rows of one arity, fewer and more than a block has."""
+    count = draw.choice((1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 300))
+    return list(zip(*(column(draw, count) for _ in range(draw.choice((1, 1, 2, 3, 17)))), strict=True))
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_columns_come_back_exactly(seed: int) -> None:
+    """As pickle brings them back, with the bits of not-a-numbers."""
+    print(f"seed {seed}")
+    given_rows = drawn_rows(random.Random(seed))
+    encoded = encode_rows(given_rows)
+    assert encoded is not None
+    for decoder in (DECODER, Decoder()):
+        found = decoder.decode(encoded)
+        assert list(map(marked, found)) == list(map(marked, pickle.loads(pickle.dumps(given_rows, 5))))
+
+
+def marked(value: Any) -> Any:
+    """A value with its type and, of a float, its bits."""
+    if isinstance(value, tuple):
+        return tuple(map(marked, value))
+    return type(value), struct.pack("=d", value) if isinstance(value, float) else value
+
+
+def test_values_without_a_form_are_found_in_any_block() -> None:
+    for place in (0, BLOCK - 1, BLOCK, 2 * BLOCK + 5):
+        for value in (2**63, -(2**63) - 1, Word("a"), Colour.RED, [1], (1, [2])):
+            given_rows: list[tuple[Any, ...]] = [(1, "a")] * (3 * BLOCK)
+            given_rows[place] = (1, value)
+            assert encode_rows(given_rows) is None
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_spoilt_bytes_are_refused_or_make_other_values(seed: int) -> None:
+    """Nothing is read beyond them: the sanitizer runs these, too."""
+    print(f"seed {seed}")
+    draw = random.Random(seed)
+    encoded = encode_rows(drawn_rows(draw)[: draw.choice((1, 5, 200))])
+    assert encoded is not None
+    for _ in range(100):
+        spoilt = bytearray(encoded)
+        for _ in range(draw.choice((1, 1, 3))):
+            place = draw.randrange(8 if draw.random() < 0.1 else 0, len(spoilt)) if len(spoilt) > 8 else 0
+            spoilt[place] = draw.choice((0, 1, 2, 4, 7, 127, 128, 255, draw.randrange(256)))
+        alone = memoryview(bytes(spoilt[: draw.randrange(len(spoilt))] if draw.random() < 0.3 else spoilt))
+        try:
+            rows_found = Decoder().decode(alone)
+        except (ValueError, SystemError):
+            continue
+        assert len(rows_found) == struct.unpack_from("=I", alone)[0]
+
+
+def test_equal_rows_have_equal_bytes() -> None:
+    """Whatever was encoded before, and whichever objects they are: what successors emit is compared so."""
+    words = [f"word{n % 7}" for n in range(500)]
+    first = encode_rows([(word, n) for n, word in enumerate(words)])
+    encode_rows([("other", 1)] * 1000)
+    assert encode_rows([("".join(list(word)), n) for n, word in enumerate(words)]) == first
+
+
+# -- what a decoder keeps of texts
+
+
+def decoded(decoder: Decoder, given_rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    return decoder.decode(encode_rows(given_rows) or b"")
+
+
+def test_a_row_of_a_text_alone_is_the_same_object() -> None:
+    decoder = Decoder()
+    first, second = decoded(decoder, [("word",), ("word",)])
+    assert first is second
+    (beside,) = decoded(decoder, [("word", 1)])
+    assert beside[0] is first[0], "and has the text that other rows have"
+
+
+@pytest.mark.parametrize("text", ["x" * 14, "x" * 15, "x" * 32, "é" * 7, "ж" * 16, "😀" * 8])
+def test_texts_are_told_apart_by_all_of_their_bytes(text: str) -> None:
+    decoder = Decoder()
+    others = [text[:n] + chr(ord(text[n]) ^ 1) + text[n + 1 :] for n in range(len(text))]
+    others += [text[:-1], text + "a"]
+    given_rows = [(other,) for other in (text, *others)]
+    for _ in range(2):
+        assert decoded(decoder, given_rows) == given_rows
+
+
+def test_same_bytes_of_other_widths_are_other_texts() -> None:
+    decoder = Decoder()
+    same_bytes = ["\xe9\x01", "\u01e9", "\xe9\x01\0\0", "\u01e9\0"]
+    for _ in range(2):
+        assert decoded(decoder, [(text, 1) for text in same_bytes]) == [(text, 1) for text in same_bytes]
+
+
+def test_what_comes_often_stays_the_same_object_while_others_come_once() -> None:
+    decoder = Decoder()
+    (often,) = decoded(decoder, [("often",)])[0]
+    for number in range(400):
+        texts = [f"{number}/{n}" for n in range(20)] + ["often"] * 10
+        found = decoded(decoder, [(text,) for text in texts])
+        assert all(row[0] is often for row in found[20:]), number
+
+
+def test_what_is_kept_is_bounded() -> None:
+    decoder = Decoder()
+    before = sys.getallocatedblocks()
+    for number in range(100):
+        decoded(decoder, [(f"text {number % 50} {n}", n) for n in range(2000)] * 2)
+    assert sys.getallocatedblocks() - before < 2 * 16384
+    del decoder
+    assert sys.getallocatedblocks() - before < 1000
+
+
+def test_a_column_is_let_alone_while_its_texts_do_not_come_again() -> None:
+    decoder = Decoder()
+    numbers = iter(range(10**9))
+
+    def is_kept(position: int) -> bool:
+        """True if a text that comes twice in a column is one object."""
+        one, other = decoded(decoder, [("same", f"new {next(numbers)}")] * 2)
+        return one[position] is other[position]
+
+    def let_pass(count: int) -> None:
+        for _ in range(count // 512):
+            decoded(decoder, [("same", f"new {next(numbers)}") for _ in range(512)])
+
+    assert is_kept(0) and is_kept(1)
+    let_pass(2 * 8192)
+    assert is_kept(0), "the other column's texts come again"
+    assert not is_kept(1)
+    let_pass(15 * 8192 + 1024)
+    assert is_kept(1), "it is tried again"
 
 
 # -- whole jumbo tuples

@@ -55,7 +55,7 @@ static PyObject *get_rows(Input *input, const uint64_t *mine)
     if (at == NULL)
         return NULL;
     memcpy(head, at, sizeof head);
-    if (head[0] > (size_t)(input->end - input->next) + (head[1] == 0 ? head[0] : 0)) {
+    if (head[0] > (size_t)(input->end - input->next)) {
         PyErr_SetString(PyExc_ValueError, "there are more encoded rows than bytes");
         return NULL;
     }

@@ -6,17 +6,17 @@
 #include "rows/addressed.h"
 #include "codec.h"
 
-/* The arity that all rows have, or VARIES; -1 if one is no tuple. */
+/* The arity that all rows have, or VARIES, also where it is 0, so that bytes bound the rows; -1 if one is no tuple. */
 static int64_t common_arity(PyObject *rows)
 {
-    int64_t arity = PyList_GET_SIZE(rows) ? -1 : 0;
+    int64_t arity = -1;
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(rows); i++) {
         PyObject *row = PyList_GET_ITEM(rows, i);
         if (!PyTuple_CheckExact(row) || PyTuple_GET_SIZE(row) >= VARIES)
             return -1;
         arity = arity == -1 || arity == PyTuple_GET_SIZE(row) ? PyTuple_GET_SIZE(row) : VARIES;
     }
-    return arity;
+    return arity > 0 ? arity : VARIES;
 }
 
 /* The number of rows and their arity, before the rows. */

@@ -21,8 +21,24 @@ static inline const char *take(Input *input, size_t size)
     return at;
 }
 
+static inline int is_ascii(const char *text, size_t length)
+{
+    uint64_t found = 0, word = 0;
+    for (; length >= sizeof word; text += sizeof word, length -= sizeof word) {
+        memcpy(&word, text, sizeof word);
+        found |= word;
+    }
+    for (; length; text++, length--)
+        found |= (unsigned char)*text;
+    return (found & UINT64_C(0x8080808080808080)) == 0;
+}
+
 static inline PyObject *new_ascii(const char *text, size_t length)
 {
+    if (!is_ascii(text, length)) {
+        PyErr_SetString(PyExc_ValueError, "an encoded text of ASCII has other characters");
+        return NULL;
+    }
     PyObject *made = PyUnicode_New((Py_ssize_t)length, 127);
     if (made != NULL)
         memcpy(PyUnicode_1BYTE_DATA(made), text, length);

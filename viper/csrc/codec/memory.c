@@ -2,8 +2,8 @@
  *
  * A place belongs to all values of one remainder of their hash. The one in it withstands as many newcomers as it has
  * come more often, but for PATIENCE: so those that come often stay the same objects, also where many others come once.
- * Of the words of a Bible in 4,096 places, 13 of 100 are made anew in either way; without patience 6 of 100 are the
- * object that came first, which a reader's dictionary has, with it 67.
+ * Of the words of a Bible in 16,384 places, 7 of 100 are made anew in either way. Without patience 29 of 100 are the
+ * object that came first, which a reader's dictionary has, with it 88; with 4,096 places 6 and 67.
  *
  * There are more places while values come again and do not find a place, up to a bound. A column whose values do not
  * come again is let alone for a while.
