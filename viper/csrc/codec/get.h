@@ -33,12 +33,18 @@ static inline int is_ascii(const char *text, size_t length)
     return (found & UINT64_C(0x8080808080808080)) == 0;
 }
 
+/* 0, with an error, where characters are not ASCII. */
+static inline int check_ascii(const char *text, size_t length)
+{
+    if (is_ascii(text, length))
+        return 1;
+    PyErr_SetString(PyExc_ValueError, "an encoded text of ASCII has other characters");
+    return 0;
+}
+
+/* A text of characters that have been checked. */
 static inline PyObject *new_ascii(const char *text, size_t length)
 {
-    if (!is_ascii(text, length)) {
-        PyErr_SetString(PyExc_ValueError, "an encoded text of ASCII has other characters");
-        return NULL;
-    }
     PyObject *made = PyUnicode_New((Py_ssize_t)length, 127);
     if (made != NULL)
         memcpy(PyUnicode_1BYTE_DATA(made), text, length);

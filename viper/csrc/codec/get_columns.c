@@ -54,7 +54,10 @@ static int begin_contents(Column *column, Input *input, uint32_t rows)
     }
     if (longest > (size_t)(input->end - input->next)) /* else of AT_ONCE of them the sum is no number of 64 bits */
         size = SIZE_MAX;
-    return (column->content = take(input, size)) == NULL ? -1 : 0;
+    column->content = take(input, size);
+    if (column->content == NULL || ((column->form & KIND) == COLUMN_ASCII && !check_ascii(column->content, size)))
+        return -1;
+    return 0;
 }
 
 static int begin_values(Column *column, Input *input)
@@ -160,7 +163,7 @@ static PyObject *new_content(const Column *column, uint32_t r, const char *conte
     if ((column->form & KIND) == COLUMN_BYTES)
         return PyBytes_FromStringAndSize(content, (Py_ssize_t)size);
     if (width == 0)
-        return new_ascii(content, size);
+        return column->widths == NULL || check_ascii(content, size) ? new_ascii(content, size) : NULL;
     if ((width != 1 && width != 2 && width != 4) || size % (size_t)width) {
         PyErr_Format(PyExc_ValueError, "an encoded text has %d bytes per character, expected 1, 2 or 4", width);
         return NULL;
@@ -170,6 +173,8 @@ static PyObject *new_content(const Column *column, uint32_t r, const char *conte
 
 static inline int variant_at(const Column *column, uint32_t r)
 {
+    if ((column->form & KIND) == COLUMN_BYTES)
+        return BYTES_VALUE;
     int width = column->widths == NULL ? 0 : column->widths[r];
     return width == 0 ? ASCII_VALUE : width == 1 ? TEXT_1_VALUE : width == 2 ? TEXT_2_VALUE : TEXT_4_VALUE;
 }
@@ -282,15 +287,15 @@ static int get_column(Column *column, PyObject **rows, uint32_t count)
     }
 }
 
-static int is_of_texts(const Column *column)
+static int is_of_contents(const Column *column)
 {
     int kind = column->form & KIND;
-    return kind == COLUMN_ASCII || kind == COLUMN_TEXT;
+    return kind == COLUMN_ASCII || kind == COLUMN_TEXT || kind == COLUMN_BYTES;
 }
 
 static int get_rows(Column *columns, uint32_t arity, PyObject **rows, uint32_t count)
 {
-    if (arity == 1 && is_of_texts(columns))
+    if (arity == 1 && is_of_contents(columns))
         return get_alone(columns, rows, count);
     for (uint32_t r = 0; r < count; r++)
         if ((rows[r] = PyTuple_New(arity)) == NULL)
@@ -313,7 +318,7 @@ static int begin_columns(Column *columns, Input *input, uint32_t count, uint32_t
         columns[c].values = *input;
         if (begin_column(&columns[c], input, count))
             return -1;
-        columns[c].asks = is_of_texts(&columns[c]) && memory_asks(input->memory, c, count);
+        columns[c].asks = is_of_contents(&columns[c]) && memory_asks(input->memory, c, count);
     }
     return 0;
 }

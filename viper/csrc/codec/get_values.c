@@ -8,7 +8,7 @@ static PyObject *get_ascii(Input *input)
     const char *head = take(input, 1);
     size_t length = head == NULL ? 0 : (unsigned char)*head;
     const char *text = head == NULL ? NULL : take(input, length);
-    if (text == NULL)
+    if (text == NULL || !check_ascii(text, length))
         return NULL;
     if (length - 1 >= REMEMBERED || !memory_asks(input->memory, HABITS, 1))
         return new_ascii(text, length);
