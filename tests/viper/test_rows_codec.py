@@ -292,7 +292,7 @@ def test_spoilt_bytes_are_refused_or_make_other_values(seed: int) -> None:
 
 
 def test_equal_rows_have_equal_bytes() -> None:
-    """Whatever was encoded before, and whichever objects they are: what successors emit is compared so."""
+    """Of other objects, too, and after other rows: what a successor emits is compared so."""
     words = [f"word{n % 7}" for n in range(500)]
     first = encode_rows([(word, n) for n, word in enumerate(words)])
     encode_rows([("other", 1)] * 1000)
