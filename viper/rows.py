@@ -38,6 +38,7 @@ from viper._rows import (
     partition,
     plain_rows,
     select,
+    split_words,
 )
 
 __all__ = [
@@ -71,4 +72,5 @@ __all__ = [
     "partition",
     "plain_rows",
     "select",
+    "split_words",
 ]

@@ -1,5 +1,8 @@
-"""The state of keys that bolts on columns keep; see `viper.columns.running`. It needs pyarrow and NumPy."""
+"""Help for bolts on columns beside Arrow: words of texts, and the state of keys.
 
-from framework.model.columns import counted, exchanged
+See `viper.columns.running`. It needs pyarrow and NumPy.
+"""
 
-__all__ = ["counted", "exchanged"]
+from framework.model.columns import counted, exchanged, split_words
+
+__all__ = ["counted", "exchanged", "split_words"]

@@ -38,7 +38,11 @@ ELSEWHERE = {
 """The pages whose Python another test runs, as it knows what must come of it."""
 
 FRAGMENTS = {
-    "batches.md": ["raise RowError(index, cause)", "from viperstorm.columns import counted, exchanged"],
+    "batches.md": [
+        "raise RowError(index, cause)",
+        "from viperstorm.columns import counted, exchanged",
+        "from viperstorm.columns import split_words",
+    ],
     "spark.md": [
         "from viperstorm.spark import Source, prepare",
         "from viperstorm.spark import SparkSpout",

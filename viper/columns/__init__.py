@@ -9,6 +9,8 @@
     viper.columns.selecting the rows that a mask keeps
     viper.columns.selecting      which these are
     viper.columns.slots     small numbers for keys
+    viper.columns.running   running values of keys, by these numbers
+    viper.columns.splitting words of texts
     viper.columns.lease     memory that columns may lie in for a while
     viper.columns.keepers   who refers to such memory, in words
     viper.columns.payload   the payload of a jumbo tuple that holds columns

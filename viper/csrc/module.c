@@ -83,6 +83,9 @@ static PyMethodDef rows_methods[] = {
     {"copy_batch", rows_copy, METH_VARARGS,
      "copy_batch(batch, take) -> object | None: copy an Arrow record batch into memory of its own, and return what `take`\n"
      "makes of the address of the copy; None where a column is neither of fixed width nor of texts or bytes."},
+    {"split_words", rows_split_words, METH_VARARGS,
+     "split_words(column, take) -> (object, bytes): the words of an Arrow column of texts, as `take` makes them of the address\n"
+     "of a batch of one column, and for each text the number of words up to its end, as native uint32. Null has none."},
     {"count_up", rows_count_up, METH_VARARGS,
      "count_up(slots, counts) -> bytes: count each slot (native uint32) in counts (int64), and tell the count it has then."},
     {"exchange", rows_exchange, METH_VARARGS,

@@ -13,13 +13,13 @@ import pyarrow.compute as pc
 from benchmarks.peers.programs.components import STATELESS, WithJob
 from benchmarks.peers.workloads import KEPT_FROM, Row
 from framework import BatchBolt, Rows, Spout, ValueState
-from framework.model.columns import Batches, counted, exchanged
+from framework.model.columns import Batches, counted, exchanged, split_words
 from framework.model.topology import Stream
 
 AT_ONCE = 16_384
 """Rows of a batch."""
 Array = np.ndarray[Any, Any]
-LEAST_KEPT, NO_WORD = pa.scalar(KEPT_FROM), pa.scalar("")
+LEAST_KEPT = pa.scalar(KEPT_FROM)
 """Made once: where pandas is not installed, pyarrow looks for it at each value of Python's, for 100 us."""
 
 
@@ -90,12 +90,8 @@ class SplitColumns(BatchBolt):
 
     def process_rows(self, rows: Rows) -> None:
         """Split them."""
-        split = pc.utf8_split_whitespace(rows.array("line"))
-        words, of = split.flatten(), pc.list_parent_indices(split)
-        if pc.any(pc.equal(words, NO_WORD)).as_py():  # beside a space at the end of a line, for instance
-            there = pc.not_equal(words, NO_WORD)
-            words, of = words.filter(there), of.filter(there)
-        self.emit_rows({"word": words}, of, gives_away=True)
+        words, ends = split_words(rows.array("line"))
+        self.emit_rows({"word": words}, ends=ends, gives_away=True)
 
 
 def grown(array: Array, slots: Array, empty: int) -> Array:

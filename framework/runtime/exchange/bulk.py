@@ -276,8 +276,12 @@ def _ordered(emitted: Sequence[Emitted], order: array[int]) -> list[tuple[Port, 
 
 
 def _checked(given: Any, size: int, count: int) -> array[int]:
+    made = array("I")  # of its own, as the component may go on with what it has given
     try:
-        made = array("I", given)  # of its own, as the component may go on with what it has given
+        if _is_plain(given):  # else each number is made an int
+            made.frombytes(given.tobytes())
+        else:
+            made.extend(given)
     except (OverflowError, TypeError) as error:
         raise EmitError(f"emit_rows: ends= are counts from 0: {error}") from None
     if len(made) > count:
@@ -288,6 +292,12 @@ def _checked(given: Any, size: int, count: int) -> array[int]:
         )
     made.extend(repeat(size, count - len(made)))
     return made
+
+
+def _is_plain(given: Any) -> bool:
+    """True if it is an array of NumPy's or a memoryview of native uint32."""
+    kind = given.format if isinstance(given, memoryview) else getattr(given, "dtype", None)
+    return kind == "I" and hasattr(given, "tobytes") and given.ndim == 1
 
 
 def _behind(done: int) -> EmitError:

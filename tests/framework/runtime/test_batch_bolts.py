@@ -6,6 +6,7 @@ import logging
 import threading
 from typing import Any
 
+import numpy as np
 import pytest
 
 from framework import BatchBolt, Bolt, RowError, Rows, Spout, Stream, TopologyBuilder
@@ -95,6 +96,28 @@ class Twice(BatchBolt):
         self.emit_rows([[rows[index][0] + 0.5] for index in of], of, "other")
         self.emit_rows([["nobody"]] * len(rows), stream="unheard")
         self.emit_rows([list(row) for row in rows])
+
+
+class Ends(BatchBolt):
+    """Emits each even number twice, says so by an array, and changes the array."""
+
+    outputs = ["number"]
+
+    def process_rows(self, rows: Rows) -> None:
+        numbers = [number for (number,) in rows]
+        ends = np.cumsum([2 * (number % 2 == 0) for number in numbers], dtype="I")
+        given: Any = memoryview(ends) if numbers[0] % 3 else ends
+        self.emit_rows([(number,) for number in numbers if number % 2 == 0 for _ in range(2)], ends=given)
+        ends[:] = 0
+
+
+@everywhere
+def test_ends_may_be_an_array(workers: Workers) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", listed_numbers)
+    builder.set_bolt("ends", Ends).shuffle_grouping("source")
+    builder.set_bolt("sink", CollectingSink).global_grouping("ends")
+    assert workers.run(builder).result("sink") == [(n,) for n in range(0, 50, 2) for _ in range(2)]
 
 
 @everywhere
@@ -189,6 +212,9 @@ class TestRefused:
             (lambda self, rows: self.emit_rows([[1]], ends=[1] * 9), r"9 ends for \d rows in process"),
             (lambda self, rows: self.emit_rows([[1]], ends=[2]), "must ascend, and the last must be the"),
             (lambda self, rows: self.emit_rows([[1]], ends=[-1]), "ends= are counts from 0"),
+            (lambda self, rows: self.emit_rows([[1]], ends=np.array([[1]], "I")), "ends= are counts from 0"),
+            (lambda self, rows: self.emit_rows([[1]], ends=np.array([1.0])), "ends= are counts from 0"),
+            (lambda self, rows: self.emit_rows([[1]], ends=np.array([2], "I")), "must ascend, and the last"),
             (lambda self, rows: self.emit_rows([[1, 2]], [0]), r"2 values \[1, 2\], expected 1"),
             (lambda self, rows: self.emit_rows([1], [0]), "emit takes a list or tuple of values, found int"),
             (lambda self, rows: self.emit_rows([[1]], [0], "x"), "unknown stream 'x'"),

@@ -88,3 +88,16 @@ def test_times_are_rounded_down(unit: str, as_timestamps: bool, numbers: list[in
 )
 def test_what_is_left_to_be_found_out_value_by_value(column: Any) -> None:
     assert micros(column, "us") is None
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.binary()], ids=str)
+def test_a_text_has_one_number_wherever_it_lies(kind: pa.DataType) -> None:
+    """At the end of the memory a text is read otherwise than where others follow it."""
+    texts: list[Any] = ["\0" * size for size in range(20)] + ["abcdefghijklmnop"[:size] for size in range(17)]
+    texts += ["b" * size + "c" for size in range(40)] + [None]
+    texts = [text.encode() if text is not None and kind == pa.binary() else text for text in texts]
+    slots, seen = KeySlots(), dict[Any, int]()
+    for number in range(len(texts)):
+        for values in (texts[number:], texts[: number + 1], [texts[number]]):
+            expected = [seen.setdefault(text, len(seen)) for text in values]
+            assert slots.of("key", pa.array(values, kind)).tolist() == expected

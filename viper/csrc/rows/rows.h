@@ -136,7 +136,10 @@ PyObject *rows_is_valid(PyObject *module, PyObject *batch);
 /* select(batch, bits, take) -> object | None, as Python calls it. */
 PyObject *rows_select(PyObject *module, PyObject *args);
 
-/* copy(batch, take) -> object | None, as Python calls it. */
+/* split_words(column, take) -> (object, bytes), as Python calls it. */
+PyObject *rows_split_words(PyObject *module, PyObject *args);
+
+/* copy_batch(batch, take) -> object | None, as Python calls it. */
 PyObject *rows_copy(PyObject *module, PyObject *args);
 
 /* count_up(slots, counts) -> bytes, as Python calls it. */
