@@ -90,7 +90,7 @@ class Descent:
         if level is not self._level:
             # As a structure: a tuple would be converted at each call, which takes as long as all else.
             self._level, self._c_level = level, ffi.new("vp_level *", c_level(level))[0]
-        outputs, ends, kept = self._outputs, fanout.told_ends, fanout.kept
+        outputs, ends, kept = self._outputs, fanout._ends, fanout.kept
         # Both are kept till after the call.
         outputs.ends = c_ends = NULL if ends is None else ffi.from_buffer(_ENDS, ends)
         outputs.kept = c_kept = NULL if kept is None else ffi.from_buffer(_KEPT, kept)

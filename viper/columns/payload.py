@@ -76,7 +76,7 @@ class Columns:
 
     def slice(self, first: int, count: int) -> Columns:
         """The values of `count` tuples, from `first` on."""
-        if first == 0 and count == len(self):
+        if first == 0 and count == self.batch.num_rows:
             return self
         return Columns(self.batch.slice(first, count), self.lease)
 

@@ -312,5 +312,6 @@ class Rows(Sequence[Any]):
         return self._origin.fields.index(field)
 
     def _handed(self, batch: Any) -> Any:
-        self.made.append(batch)
+        if not (self.made and self.made[-1] is batch):
+            self.made.append(batch)
         return batch

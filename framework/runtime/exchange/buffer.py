@@ -149,7 +149,10 @@ class EmitBuffer:
     @property
     def has_changed(self) -> bool:
         """True if a component has emitted anything since the last call of `take`."""
-        return self.has_any or self.outbox.discarded + self._unused != self._discarded
+        # As `has_any`, which is not called: bolts on columns look here at each batch.
+        if self.segments or self.outbox:
+            return True
+        return self.outbox.discarded + self._unused != self._discarded
 
     def watch(self, call: Callable[[], None], *, always: bool) -> None:
         """Have something called for each row that another thread than the task's emits.
@@ -221,7 +224,7 @@ class EmitBuffer:
                 self.segments.append((None, rows := self._take_rows()))
                 self._in_segments += rows.size
             self._in_segments += count
-            self.segments.append((port, Taken(columns, tags, {}, (), {}, count)))
+            self.segments.append((port, _new(Taken, (columns, tags, {}, (), {}, count))))
 
     def take(self) -> Taken:
         """Take rows or columns out of the buffer, and wake the threads that wait for room.
@@ -232,7 +235,7 @@ class EmitBuffer:
             if self.segments:
                 taken = self._take_segment()
                 self._in_segments -= taken.size
-                self.has_more = self.has_any
+                self.has_more = bool(self.segments or self.outbox)
             else:
                 taken = self._take_rows()
                 self.has_more = False

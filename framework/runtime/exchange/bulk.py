@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby, repeat
+from operator import is_
 from typing import TYPE_CHECKING, Any, Final
 
 from framework.model.errors import EmitError
@@ -51,7 +52,7 @@ class Marks:
     def cut(self) -> Fanout:
         """The number of outputs of each input since the last call."""
         fanout, self._fanout = self._fanout, None
-        return fanout or _OF_NO_INPUT
+        return _OF_NO_INPUT if fanout is None else fanout
 
 
 class BulkEmits:
@@ -90,7 +91,7 @@ class BulkEmits:
 
     def has_made(self, batch: Any) -> bool:
         """True if a batch was made of the rows in process, so that nobody can write to its memory."""
-        return any(batch is made for made in self._made)
+        return any(map(is_, self._made, repeat(batch)))
 
     def add(self, port: Port, rows: Sequence[Any], of: Any, ends: Sequence[int] | None) -> None:
         """Take the rows of one emit.
@@ -129,6 +130,8 @@ class BulkEmits:
         if not emitted:
             self.pass_over(done)
             return
+        if self._is_whole(emitted, done):
+            return
         parts, fanout = in_order([one for one in emitted if one.port.is_used], done)
         with self._buffer.guard:  # what was emitted and its marks must be of the same moment
             before = len(self._buffer)
@@ -140,6 +143,21 @@ class BulkEmits:
         for one in emitted:
             if not one.port.is_used:
                 self._put(one.port, one.payload)
+
+    def _is_whole(self, emitted: Sequence[Emitted], done: int) -> bool:
+        """Append the output of one emit for all rows; return False where there is anything else.
+
+        Most batch bolts emit once. This takes a third of the calls that putting several in order takes.
+        """
+        one = emitted[0]
+        if len(emitted) > 1 or one.fanout is None or one.fanout.inputs != done or not one.port.is_used:
+            return False
+        with self._buffer.guard:
+            if len(self._buffer):
+                return False
+            self._put(one.port, one.payload)
+            self.marks.extend(one.fanout, 0)
+        return True
 
     def pass_over(self, count: int) -> None:
         """Note that so many further rows have been processed or have failed, without any output."""
@@ -173,9 +191,9 @@ class BulkEmits:
             self._buffer.put(port, payload)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Emitted:
-    """The tuples of one emit."""
+    """The tuples of one emit; it is never changed, which is not enforced, as that takes 1 us for each."""
 
     port: Port
     payload: Payload

@@ -44,6 +44,12 @@ class TypedForm:
 
         return Batches(self._schema, self._fields)
 
+    @cached_property
+    def _columns(self) -> type[Columns]:
+        from viper.columns.payload import Columns
+
+        return Columns
+
     def row(self, values: Sequence[Any]) -> Row:
         """The values of one tuple in the form that the stream carries.
 
@@ -79,10 +85,9 @@ class TypedForm:
         Raises:
             EmitError: a column is not of its field's type.
         """
-        from viper.columns.payload import Columns
-
         try:
-            return Columns(self._batches.accepted(given, gives_away=gives_away, was_carried=was_carried))
+            batch = self._batches.accepted(given, gives_away=gives_away, was_carried=was_carried)
+            return self._columns(batch)
         except (MisfitError, TypeError) as error:
             raise EmitError(f"{self._where}: {error}") from None
 

@@ -166,11 +166,12 @@ class BoltAssigner:
         with self._buffer.guard:
             unfinished = self._marks.open
             marks = self._marks.cut()
-            if not (marks or is_tracking or self._buffer.has_changed):  # as behind each slice
+            has_changed = self._buffer.has_changed
+            if not (has_changed or is_tracking or marks):  # as behind each slice
                 return None
             # Acks first: what was emitted before an ack is then among the rows.
             self._pending_acks = acker.take() if acker is not None and is_tracking else None
-            taken = self._buffer.take() if self._buffer.has_changed else NONE_TAKEN
+            taken = self._buffer.take() if has_changed else NONE_TAKEN
             self.has_more = self._buffer.has_more
         if taken.named:
             self._buffer.name_tasks(taken.named)
