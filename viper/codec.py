@@ -11,7 +11,7 @@ from __future__ import annotations
 import pickle
 from array import array
 from struct import Struct
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from zlib import crc32
 
 from viper.addressed import EVERYTHING
@@ -20,7 +20,11 @@ from viper.jumbo import Jumbo
 from viper.payload import Payload, Row, Rows
 from viper.rows import Decoder, encode_addressed, encode_rows
 
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
 _HEADER: Final = Struct("=B3xI")  # the form of the payload, bytes of the tags
+_unpack: Final = _HEADER.unpack_from
 _ALIGNMENT: Final = 8
 """Payloads begin at multiples of so many bytes, as Arrow wants it of columns that are read in place."""
 _PLAIN: Final = 0
@@ -40,6 +44,9 @@ def encode(jumbo: Jumbo) -> bytes:
         CodecError: a value cannot be carried to another process.
     """
     payload = jumbo.payload
+    if jumbo.tags is None and jumbo.mask_shift is None and payload.__class__ is Rows:
+        whole = encode_rows(payload.rows, _UNTAGGED[_PLAIN])  # the common case, written where it stays
+        return _UNTAGGED[_PICKLED] + _pickled(payload.rows) if whole is None else whole
     if jumbo.mask_shift is not None:
         form, encoded = _ADDRESSED, encode_addressed(payload.rows, jumbo.mask_shift)
     else:
@@ -94,7 +101,7 @@ def _culprit(rows: list[Row]) -> str:
 
 
 def decode(
-    buffer: memoryview, decoder: Decoder, *, lends: bool = False, mask: int = EVERYTHING
+    buffer: Buffer, decoder: Decoder, *, lends: bool = False, mask: int = EVERYTHING
 ) -> Jumbo:
     """The jumbo tuple of an encoding, which is read in place.
 
@@ -109,17 +116,19 @@ def decode(
     Raises:
         CodecError: it cannot be read here.
     """
-    form, tag_bytes = _HEADER.unpack_from(buffer)
+    form, tag_bytes = _unpack(buffer)
     tags = None
     start = _HEADER.size + tag_bytes + -tag_bytes % _ALIGNMENT
     if tag_bytes:
         tags = array("H")
-        tags.frombytes(buffer[_HEADER.size : _HEADER.size + tag_bytes])
+        tags.frombytes(memoryview(buffer)[_HEADER.size : _HEADER.size + tag_bytes])
     try:
-        return Jumbo(_payload(form, buffer[start:], decoder, lends, mask), tags)
+        if form == _PLAIN:
+            return Jumbo(Rows(decoder.decode(buffer, start)), tags)
+        return Jumbo(_payload(form, memoryview(buffer)[start:], decoder, lends, mask), tags)
     except Exception as error:
         raise CodecError(
-            f"cannot read a payload of {len(buffer)} bytes from another process: {error}"
+            f"cannot read a payload of {memoryview(buffer).nbytes} bytes from another process: {error}"
         ) from error
 
 
@@ -130,4 +139,4 @@ def _payload(form: int, encoded: memoryview, decoder: Decoder, lends: bool, mask
         return lent(encoded) if lends else decoded(encoded)
     if form == _ADDRESSED:
         return Rows(decoder.decode_addressed(encoded, mask))
-    return Rows(decoder.decode(encoded) if form == _PLAIN else pickle.loads(encoded))
+    return Rows(pickle.loads(encoded))

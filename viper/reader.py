@@ -284,7 +284,7 @@ class Reader:
         lends = lends and self._loans.allow(source, size)
         if lends:
             at = ffi.gc(at, partial(_let_go, self._arena))  # for as long as anything refers to it
-        jumbo = decode(memoryview(ffi.buffer(at, size)), self._decoder, lends=lends, mask=self._mask)
+        jumbo = decode(ffi.buffer(at, size), self._decoder, lends=lends, mask=self._mask)
         if jumbo.payload.lease is not None:
             self._loans.lend(source, jumbo.payload.lease)
         return jumbo

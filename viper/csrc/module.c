@@ -91,8 +91,8 @@ static PyMethodDef rows_methods[] = {
     {"exchange", rows_exchange, METH_VARARGS,
      "exchange(slots, values, latest) -> bytes: put the value of each slot (native uint32) into latest, and tell what was\n"
      "there; values have 8 bytes."},
-    {"encode_rows", rows_encode, METH_O,
-     "encode_rows(rows) -> bytes | None: a list of row tuples as bytes; None where a value is not exactly\n"
+    {"encode_rows", (PyCFunction)(void (*)(void))rows_encode, METH_FASTCALL,
+     "encode_rows(rows, first=b\"\") -> bytes | None: a list of row tuples as bytes, behind others; None where a value is not\n"
      "immutable or of a rarer type."},
     {"encode_addressed", rows_encode_addressed, METH_VARARGS,
      "encode_addressed(rows, shift) -> bytes | None: as encode_rows, of addressed rows, each of which can be skipped by\n"

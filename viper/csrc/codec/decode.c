@@ -64,22 +64,27 @@ static PyObject *get_rows(Input *input, const uint64_t *mine)
     return get_each(input, head[0], head[1], mine);
 }
 
-PyDoc_STRVAR(decode_doc, "decode(buffer) -> rows: what `encode_rows` made bytes of.");
+PyDoc_STRVAR(decode_doc, "decode(buffer, start=0) -> rows: what `encode_rows` made bytes of, which begin there.");
 
-static PyObject *decoded(Decoder *self, PyObject *buffer, const uint64_t *mine)
+static PyObject *decoded(Decoder *self, PyObject *buffer, Py_ssize_t start, const uint64_t *mine)
 {
     Py_buffer view;
     if (PyObject_GetBuffer(buffer, &view, PyBUF_SIMPLE))
         return NULL;
     Input input = {view.buf, (const char *)view.buf + view.len, &self->memory};
-    PyObject *rows = get_rows(&input, mine);
+    PyObject *rows = take(&input, (size_t)start) == NULL ? NULL : get_rows(&input, mine);
     PyBuffer_Release(&view);
     return rows;
 }
 
-static PyObject *decoder_decode(Decoder *self, PyObject *buffer)
+static PyObject *decoder_decode(Decoder *self, PyObject *const *args, Py_ssize_t count)
 {
-    return decoded(self, buffer, NULL);
+    if (count < 1 || count > 2) {
+        PyErr_Format(PyExc_TypeError, "decode takes a buffer and where it starts, not %zd arguments", count);
+        return NULL;
+    }
+    Py_ssize_t start = count == 2 ? PyLong_AsSsize_t(args[1]) : 0;
+    return start == -1 && PyErr_Occurred() ? NULL : decoded(self, args[0], start, NULL);
 }
 
 PyDoc_STRVAR(decode_addressed_doc,
@@ -92,7 +97,7 @@ static PyObject *decoder_decode_addressed(Decoder *self, PyObject *args)
     unsigned long long mine;
     if (!PyArg_ParseTuple(args, "OK", &buffer, &mine))
         return NULL;
-    return decoded(self, buffer, &(uint64_t){mine});
+    return decoded(self, buffer, 0, &(uint64_t){mine});
 }
 
 static void decoder_dealloc(Decoder *self)
@@ -104,7 +109,7 @@ static void decoder_dealloc(Decoder *self)
 }
 
 static PyMethodDef decoder_methods[] = {
-    {"decode", (PyCFunction)decoder_decode, METH_O, decode_doc},
+    {"decode", (PyCFunction)(void (*)(void))decoder_decode, METH_FASTCALL, decode_doc},
     {"decode_addressed", (PyCFunction)decoder_decode_addressed, METH_VARARGS, decode_addressed_doc},
     {NULL, NULL, 0, NULL},
 };

@@ -19,17 +19,6 @@ static int64_t common_arity(PyObject *rows)
     return arity > 0 ? arity : VARIES;
 }
 
-/* The number of rows and their arity, before the rows. */
-static int put_head(Buffer *buffer, PyObject *rows, int64_t arity)
-{
-    uint32_t head[2] = {(uint32_t)PyList_GET_SIZE(rows), (uint32_t)arity};
-    char *at = bytes_room(buffer, sizeof head);
-    if (at == NULL)
-        return FAILED;
-    memcpy(at, head, sizeof head);
-    return WRITTEN;
-}
-
 static int put_row(Buffer *buffer, PyObject *row, int64_t arity)
 {
     if (arity == VARIES) {
@@ -43,9 +32,9 @@ static int put_row(Buffer *buffer, PyObject *row, int64_t arity)
 
 static int put_rows(Buffer *buffer, PyObject *rows, int64_t arity)
 {
-    int result = put_head(buffer, rows, arity);
-    if (result == WRITTEN && arity != VARIES)
+    if (arity != VARIES)
         return put_columns(buffer, rows, (uint32_t)arity);
+    int result = put_head(buffer, (size_t)PyList_GET_SIZE(rows), VARIES);
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(rows) && result == WRITTEN; i++)
         result = put_row(buffer, PyList_GET_ITEM(rows, i), VARIES);
     return result;
@@ -71,7 +60,7 @@ static int put_enclosed(Buffer *buffer, PyObject *row, int64_t arity, int shift)
 
 static int put_addressed(Buffer *buffer, PyObject *rows, int64_t arity, int shift)
 {
-    int result = put_head(buffer, rows, arity);
+    int result = put_head(buffer, (size_t)PyList_GET_SIZE(rows), (uint32_t)arity);
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(rows) && result == WRITTEN; i++)
         result = put_enclosed(buffer, PyList_GET_ITEM(rows, i), arity, shift);
     return result;
@@ -85,15 +74,24 @@ static int check_rows(PyObject *rows)
     return -1;
 }
 
-PyObject *rows_encode(PyObject *module, PyObject *rows)
+PyObject *rows_encode(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     (void)module;
+    if (count < 1 || count > 2 || (count == 2 && !PyBytes_Check(args[1]))) {
+        PyErr_SetString(PyExc_TypeError, "encode_rows takes rows and bytes before them");
+        return NULL;
+    }
+    PyObject *rows = args[0];
     if (check_rows(rows))
         return NULL;
     int64_t arity = common_arity(rows);
     if (arity < 0)
         Py_RETURN_NONE;
     Buffer buffer = {0};
+    if (count == 2) {
+        buffer.first = PyBytes_AS_STRING(args[1]);
+        buffer.first_size = (size_t)PyBytes_GET_SIZE(args[1]);
+    }
     return bytes_end(&buffer, put_rows(&buffer, rows, arity));
 }
 

@@ -4,8 +4,12 @@
 
 #include "rows/rows.h" /* first, as Python.h wants it */
 
-/* A bytes object that grows; all zeroes at first. */
+#include <string.h>
+
+/* A bytes object that grows; all zeroes at first, but for what it begins with. */
 typedef struct {
+    const char *first; /* so many bytes, or NULL */
+    size_t first_size;
     PyObject *bytes; /* NULL before the first room, and where memory has run out */
     char *data;
     size_t length, capacity;
@@ -29,6 +33,17 @@ static inline char *bytes_room(Buffer *buffer, size_t size)
 
 /* What was written, as bytes, None where a value has no form, or NULL with an error set. */
 PyObject *bytes_end(Buffer *buffer, int result);
+
+/* The number of rows and their arity, before the rows. */
+static inline int put_head(Buffer *buffer, size_t rows, uint32_t arity)
+{
+    uint32_t head[2] = {(uint32_t)rows, arity};
+    char *at = bytes_room(buffer, sizeof head);
+    if (at == NULL)
+        return FAILED;
+    memcpy(at, head, sizeof head);
+    return WRITTEN;
+}
 
 /* Writes a value with its tag, or the values of a tuple. */
 int put_value(Buffer *buffer, PyObject *value, int depth);
@@ -56,7 +71,7 @@ static inline int int_of(PyObject *value, int64_t *number)
     return overflow ? FOREIGN : WRITTEN;
 }
 
-/* Writes rows of one arity, exact tuples, in columns, behind their head. */
+/* Writes rows of one arity, which is not 0, exact tuples, in columns, and their head. */
 int put_columns(Buffer *buffer, PyObject *rows, uint32_t arity);
 
 #endif

@@ -13,7 +13,7 @@
 /* Kinds of values, as bits. */
 enum { NONE = 1, BOOL = 2, INT = 4, FLOAT = 8, ASCII = 16, TEXT = 32, BYTES = 64, OTHER = 128 };
 
-enum { FEW_COLUMNS = 16 };
+enum { FEW_COLUMNS = 16, HEAD = 8 };
 
 typedef struct {
     PyObject *const *rows;
@@ -266,17 +266,24 @@ static int put_column(Buffer *buffer, Block block, uint32_t c, const Column *col
     return WRITTEN;
 }
 
-static int put_noted(Buffer *buffer, Block block, uint32_t arity, Column *columns, size_t blocks)
+/* Sees to it that there is room for a block, and for so many more of about its size. */
+static int reserve(Buffer *buffer, Block block, uint32_t arity, Column *columns, size_t more)
 {
-    size_t size = arity;
+    size_t size = HEAD + arity;
     for (uint32_t c = 0; c < arity; c++) {
         columns[c].form = form_of(&columns[c]);
         size += fixed_size(&columns[c], block.count) + columns[c].bytes;
     }
-    /* Others take about as much. */
-    if (size > buffer->capacity - buffer->length && bytes_grow(buffer, size + blocks * (size + size / 16)))
-        return FAILED;
+    if (size <= buffer->capacity - buffer->length)
+        return WRITTEN;
+    return bytes_grow(buffer, size + more * (size + size / 16));
+}
+
+static int put_noted(Buffer *buffer, Block block, uint32_t arity, const Column *columns)
+{
     char *forms = bytes_room(buffer, arity);
+    if (forms == NULL)
+        return FAILED;
     for (uint32_t c = 0; c < arity; c++)
         forms[c] = (char)columns[c].form;
     int result = WRITTEN;
@@ -294,7 +301,11 @@ static int put_blocks(Buffer *buffer, PyObject *rows, uint32_t arity, Column *co
         memset(columns, 0, arity * sizeof *columns);
         int result = note_block(columns, block, arity);
         if (result == WRITTEN)
-            result = put_noted(buffer, block, arity, columns, (count - first - block.count) / AT_ONCE);
+            result = reserve(buffer, block, arity, columns, (count - first - 1) / AT_ONCE);
+        if (result == WRITTEN && first == 0)
+            result = put_head(buffer, count, arity);
+        if (result == WRITTEN)
+            result = put_noted(buffer, block, arity, columns);
         if (result != WRITTEN)
             return result;
     }

@@ -6,17 +6,26 @@
 #include "codec.h"
 #include "few.h"
 
-int bytes_grow(Buffer *buffer, size_t size)
+static int begin(Buffer *buffer, size_t size)
 {
-    size_t capacity = 2 * buffer->capacity + size;
-    if (buffer->bytes == NULL)
-        buffer->bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)capacity);
-    else
-        _PyBytes_Resize(&buffer->bytes, (Py_ssize_t)capacity);
+    buffer->capacity = buffer->first_size + size;
+    buffer->bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)buffer->capacity);
     if (buffer->bytes == NULL)
         return FAILED;
     buffer->data = PyBytes_AS_STRING(buffer->bytes);
-    buffer->capacity = capacity;
+    memcpy(buffer->data, buffer->first == NULL ? "" : buffer->first, buffer->first_size);
+    buffer->length = buffer->first_size;
+    return WRITTEN;
+}
+
+int bytes_grow(Buffer *buffer, size_t size)
+{
+    if (buffer->capacity == 0)
+        return begin(buffer, size);
+    buffer->capacity = 2 * buffer->capacity + size;
+    if (_PyBytes_Resize(&buffer->bytes, (Py_ssize_t)buffer->capacity))
+        return FAILED;
+    buffer->data = PyBytes_AS_STRING(buffer->bytes);
     return WRITTEN;
 }
 

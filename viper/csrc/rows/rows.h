@@ -90,8 +90,8 @@ PyObject *rows_kept(PyObject *module, PyObject *value);
 /* What a scalar of NumPy or pandas stands for in Python, and any other value itself; NULL with an error set. */
 PyObject *rows_python_of(PyObject *value);
 
-/* encode_rows(rows) -> bytes or None, as Python calls it. */
-PyObject *rows_encode(PyObject *module, PyObject *rows);
+/* encode_rows(rows, first) -> bytes or None, as Python calls it. */
+PyObject *rows_encode(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
 /* partition(rows, targets, parts) -> list of lists, as Python calls it. */
 PyObject *rows_partition(PyObject *module, PyObject *args);
