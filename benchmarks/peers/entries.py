@@ -155,6 +155,9 @@ def bytewax(
     """
     names = {"workers": "threads", "processes": "processes"}
     form, state, setting = BYTEWAX_SHAPES[shape]
+    is_stateless = WORKLOADS[workload].kind in STATELESS
+    # Without a step by key the function gets a batch of the source as it is.
+    form = Shape.LISTS if shape == "by hand" and is_stateless else form
     state = State.WHOLE if recovered else state
     ways = [*([shape] if shape != "single" else []), *(["recovered"] if recovered else [])]
     return [
@@ -165,7 +168,7 @@ def bytewax(
             setting.format(batch),
             {"shape": shape, "batch": batch, **({"recovered": True} if recovered else {}), **kind},
             shape=form,
-            state=State.NONE if WORKLOADS[workload].kind in STATELESS else state,
+            state=State.NONE if is_stateless else state,
             **rest,
         )
         for kind in kinds

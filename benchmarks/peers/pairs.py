@@ -69,11 +69,14 @@ def _words() -> Iterator[Pair]:
 
 def _filter() -> Iterator[Pair]:
     (usual,) = bytewax("filter", 1000, share=4)
+    (by_hand,) = bytewax("filter", 4000, shape="by hand", share=8)
     (lists,) = bytewax("filter", 1000, shape="lists", share=10)
     (arrow,) = bytewax("filter", 16_384, shape="Arrow", share=120)
     yield Pair("filter", ours("tuples", "filter", share=3), usual, 1)
     yield Pair("filter", ours("functions", "filter", share=3), usual)
-    yield Pair("filter", ours("batches", "filter", share=4), lists)
+    batches = ours("batches", "filter", share=4)
+    yield Pair("filter", batches, by_hand)
+    yield Pair("filter", batches, lists)
     yield Pair("filter", ours("columns", "filter", share=100), arrow, 1)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from benchmarks.peers.alternation import verdict
-from benchmarks.peers.entries import Entry, Shape, State
+from benchmarks.peers.entries import Entry, Shape, State, bytewax
 from benchmarks.peers.jobs import Job, Outcome, outcome_of
 from benchmarks.peers.pairs import PAIRS, entries_of
 from benchmarks.peers.programs import components, ours, plain
@@ -160,6 +160,11 @@ class TestPairs:
         entries = entries_of(PAIRS)
         assert len(entries) == len({(entry.workload, entry.name) for entry in entries})
         assert all(pair.ours in entries and pair.other in entries for pair in PAIRS)
+
+
+def test_a_filter_by_hand_gets_lists() -> None:
+    shapes = [bytewax(workload, 100, shape="by hand")[0].shape for workload in ("words", "filter", "width 3")]
+    assert shapes == [Shape.SINGLE, Shape.LISTS, Shape.LISTS]
 
 
 class TestBytewax:

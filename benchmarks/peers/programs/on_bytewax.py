@@ -4,7 +4,7 @@ The option ``shape`` says what an item of its streams is, and so how its program
 
 ===========  ====================================================================================
 single       a line or a record, through the operators that its documentation begins with
-by hand      likewise, through a `StatefulBatchLogic` and functions that take a batch of items
+by hand      likewise, through a `StatefulBatchLogic` and functions that take a batch of the source
 lists        a list of so many lines or records
 Arrow        a record batch of so many
 ===========  ====================================================================================
