@@ -94,7 +94,9 @@ def _pairs(experiment: Experiment, measured: Sequence[Measured]) -> tuple[Sequen
         mine, other = (
             next((one for one in measured if one.entry == entry), None) for entry in (pair.ours, pair.other)
         )
-        cells = None if mine is None or other is None else _compared(pair, mine, other)
+        if mine is None or other is None:  # only some entries are wanted
+            continue
+        cells = _compared(pair, mine, other)
         first = [pair.work, pair.ours.name.removeprefix("ViperStorm "), pair.other.name]
         first += [entry.state or NOTHING for entry in (pair.ours, pair.other)]
         rows.append([*first, pair.measure, *(cells or [NOTHING] * (len(header) - 6))])

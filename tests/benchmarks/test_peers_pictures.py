@@ -159,7 +159,12 @@ class TestPairs:
         mine, other = ours("tuples", "words"), bytewax("words", 10)[0]
         row = self.row(Pair("", mine, other, 2), measured(mine, 1.0), measured(other, trouble="it broke"))
         assert {row["ratio"], row["is"], row["reached"]} == {"-"}
-        assert self.row(Pair("", mine, other, 2), measured(mine, 1.0))["ratio"] == "-"
+
+    def test_a_pair_of_which_one_is_not_wanted_is_left_out(self) -> None:
+        pairs = [Pair(work, ours("tuples", work), bytewax(work, 10)[0]) for work in ("words", "filter")]
+        found = [measured(pairs[0].ours, 1.0), *(measured(e, 1.0) for e in entries_of(pairs[1:]))]
+        table = to_markdown(Experiment("alike", "Alike", entries_of(pairs), pairs=pairs), found)
+        assert list(cells(table)) == ["", "-" * len("filter"), "filter"]
 
 
 class TestFigure:
