@@ -119,7 +119,7 @@ def first_placement(plan: Plan, workers: int) -> tuple[Mapping[str, Sequence[int
     along = dict.fromkeys(place for name in names for place in found.deployment.tasks[name])
     numbers = {place: number for number, place in enumerate(along, 1)}
     first = {name: [numbers[place] for place in found.deployment.tasks[name]] for name in names}
-    places = {name: _with_spare(plan, name, some, workers) for name, some in first.items()}
+    places = {one.id: _with_spare(plan, one.id, first[one.id], workers) for one in plan.declared}
     return places, len({worker for some in places.values() for worker in some})
 
 

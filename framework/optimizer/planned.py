@@ -11,7 +11,7 @@ import logging
 from collections.abc import Mapping, Sequence
 
 from framework.model.config import Settings
-from framework.model.topology import PythonImplementation, Topology
+from framework.model.topology import PythonImplementation, Role, Topology
 from framework.planning import Plan, WorkerKind, make_plan
 from framework.planning.placement import BY_COSTS, workers_of
 from framework.planning.scaling import CONTROLLER, MOST, declares_free
@@ -50,7 +50,7 @@ def _single_tasks(plan: Plan, settings: Settings) -> Mapping[str, int]:
     if plan.placement.kind is not WorkerKind.INLINE:
         return {}
     found = {}
-    for bolt in plan.topology.bolts:
+    for bolt in (one for one in plan.declared if one.role is Role.BOLT):
         conf, own = plan.confs[bolt.id], plan.traits[bolt.id]
         is_fixed = bolt.id in settings["viper.tasks"] or (conf[MOST] or conf[CONTROLLER]) is not None
         waits = conf["viper.blocking"] or conf[SHARING] == CLAIMS or bool(own.unplain)

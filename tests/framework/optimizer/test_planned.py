@@ -166,6 +166,15 @@ def make_auto(topology: Topology) -> Plan:
         return plan_of(topology, topology__workers="auto")
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_merge_bolts_are_left_to_their_own_rules(workers: int) -> None:
+    """They are added to each plan, so nobody else decides on their tasks."""
+    options = {"viper__merge__layer": "operator-python", "topology__workers": workers}
+    plan = plan_of(chain(Pass, Counts, par=2), **options)
+    assert {component.id for component in plan.declared} == {"source", "bolt0", "bolt1", "sink"}
+    assert all(plan.placement.executor_of(task.id) >= 0 for task in plan.tasks)
+
+
 # -- one task in one thread
 
 
