@@ -12,6 +12,8 @@ static int outbox_traverse(Outbox *self, visitproc visit, void *arg)
     Py_VISIT(self->slow);
     Py_VISIT(self->on_full);
     Py_VISIT(self->on_row);
+    Py_VISIT(self->given);
+    Py_VISIT(self->given_row);
     return 0;
 }
 
@@ -23,6 +25,8 @@ static int outbox_clear(Outbox *self)
     Py_CLEAR(self->slow);
     Py_CLEAR(self->on_full);
     Py_CLEAR(self->on_row);
+    Py_CLEAR(self->given);
+    Py_CLEAR(self->given_row);
     return 0;
 }
 
@@ -275,7 +279,8 @@ static PyObject *outbox_emit(Outbox *self, PyObject *const *args, Py_ssize_t cou
     int failed;
     if (port >= 0) {
         Py_BEGIN_CRITICAL_SECTION(args[0]);
-        row = rows_fitting(rows_plain_row(args[0], self->ports[port].arity), self->ports[port].codes);
+        PyObject *values = args[0] == self->given ? self->given_row : args[0];
+        row = rows_fitting(rows_plain_row(values, self->ports[port].arity), self->ports[port].codes);
         Py_END_CRITICAL_SECTION();
     }
     if (row == NULL)

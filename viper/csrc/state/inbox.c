@@ -228,6 +228,8 @@ static PyObject *inbox_pause(Inbox *self)
 {
     if (self->scope != NULL)
         scope_enter(self->scope, NULL, NULL);
+    if (self->outbox != NULL)
+        rows_give(self->outbox, NULL, NULL);
     Py_CLEAR(self->spare[0]);
     Py_CLEAR(self->spare[1]);
     return NULL;

@@ -103,6 +103,15 @@ static PyObject *inbox_blank(Inbox *self)
     return unhashed(self->record->tp_alloc(self->record, 5));
 }
 
+/* Has the outbox know of values that are about to be handed out, so that it need not copy them. */
+static void give(Inbox *self, PyObject *values, PyObject *row)
+{
+    if (values != row && self->beside == 0 && self->reuses && PyTuple_CheckExact(row))
+        rows_give(self->outbox, values, row);
+    else if (self->outbox->given != NULL)
+        rows_give(self->outbox, NULL, NULL);
+}
+
 PyObject *rows_record(Inbox *self, PyObject *row)
 {
     if (self->beside < 0 || self->beside > PyTuple_GET_SIZE(row)) {
@@ -121,6 +130,8 @@ PyObject *rows_record(Inbox *self, PyObject *row)
         for (Py_ssize_t i = 0; i < 3; i++)
             set_item(record, i + 1, Py_NewRef(PyTuple_GET_ITEM(head, i)));
         set_item(record, 4, values);
+        if (self->outbox != NULL)
+            give(self, values, row);
         if (self->reuses)
             Py_XSETREF(self->spare[number & 1], Py_NewRef(record));
     }

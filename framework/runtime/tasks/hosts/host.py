@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from framework.common.own_attributes import own_attribute
 from framework.operators.components import (
     APlus,
     Bolt,
@@ -144,6 +145,14 @@ class Host:
     def initialize(self, identity: Identity) -> None:
         """Call the component's `initialize`; a windowed bolt has its windows by then, a batching one its
         batches, and a stateful one gets its state."""
+        if self._gathers or self.is_windowed or self.has_key_windows:
+            self._open(identity)
+        self.component.initialize(identity.conf, identity.context)
+        self.answers_by_methods |= self._has_replaced(*self._answering)
+        if self._is_stateful:
+            self.component.init_state(self.component.key_values)
+
+    def _open(self, identity: Identity) -> None:
         before = set(vars(self.component))
         if self._gathers:
             self.component._open_batches()
@@ -152,10 +161,6 @@ class Host:
         if self.has_key_windows:
             self.component._open_windows(identity.conf, identity.context)
         self._opened = vars(self.component).keys() - before
-        self.component.initialize(identity.conf, identity.context)
-        self.answers_by_methods |= self._has_replaced(*self._answering)
-        if self._is_stateful:
-            self.component.init_state(self.component.key_values)
 
     def take_distances(self) -> array[int] | None:
         """Return and forget the distances of a join's last outputs (`JoinBolt`); None where outputs are
@@ -186,8 +191,9 @@ class Host:
 
     def _has_replaced(self, *names: str) -> bool:
         """True if a bolt has replaced any of these methods by an attribute of its own."""
-        own = vars(self.component)
-        return self._is_as_in_pystorm and any(callable(own.get(name)) for name in names)
+        return self._is_as_in_pystorm and any(
+            callable(own_attribute(self.component, name)) for name in names
+        )
 
     @property
     def process(self) -> Any:
