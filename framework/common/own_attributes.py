@@ -1,8 +1,8 @@
 """Attributes of an instance itself, asked for one by one.
 
-`vars` makes CPython before 3.13 put an instance's attributes into a dictionary, where they stay. Its interpreter
-then takes 17 ns for each access to one of them, and 2 without. So nobody asks a component for `vars` that is
-going to process tuples.
+`vars` makes CPython before 3.13 put an instance's attributes into a dictionary, where they stay. Its
+interpreter then takes 17 ns for each access to one of them, and 2 without. So nobody asks a component for
+`vars` that is going to process tuples.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def own_attribute(instance: object, name: str, default: Any = None) -> Any:
     of_class = next((vars(base)[name] for base in type(instance).__mro__ if name in vars(base)), _MISSING)
     is_function = isinstance(of_class, FunctionType)
     if not is_function and hasattr(type(of_class), "__get__"):  # which may be a property
-        return vars(instance).get(name, default)
+        return getattr(instance, "__dict__", {}).get(name, default)
     try:
         found = object.__getattribute__(instance, name)
     except AttributeError:

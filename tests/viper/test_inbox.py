@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from array import array
+from collections import namedtuple
 from typing import Any
 
 import pytest
 
 from tests.viper.records import HEAD, Calls, Record, Word, marks
 from viper.rows import Inbox, Outbox
+
+Pair = namedtuple("Pair", ["text", "number"])
 
 
 class TestInbox:
@@ -217,3 +220,76 @@ class TestReuse:
         for _ in inbox.load([(rows, 0, 3, HEAD)]):
             del _
         assert sys.getrefcount(value) == before
+
+
+class TestValuesThatAreEmittedAgain:
+    """A component that emits the values in process as they are passes their row on."""
+
+    def taken(
+        self, rows: list[Any], *, head: Any = HEAD, port: Any = ("default", -1, True)
+    ) -> tuple[Any, Any]:
+        """The rows in the outbox, and the calls of the slow emit, after each record's values were emitted."""
+        slow: list[Any] = []
+        outbox = Outbox((port,), slow.append, lambda: None, 1000)
+        for record in Inbox(Record, outbox, 1000).load([(rows, 0, len(rows), head)]):
+            outbox.emit(record.values)
+        return outbox.take()[0], slow
+
+    @pytest.mark.skipif(not getattr(sys, "_is_gil_enabled", lambda: True)(), reason="threads may emit")
+    def test_their_row_is_not_copied(self) -> None:
+        rows = [("a",), ("b",), ("c",)]
+        taken, _ = self.taken(rows)
+        assert [found is row for found, row in zip(taken, rows, strict=True)] == [True] * 3
+
+    def test_values_that_can_change_go_the_slow_way_as_they_were_handed_out(self) -> None:
+        changing = (["a"],)
+        taken, slow = self.taken([("b",), changing, ("c",)])
+        assert (taken, slow) == ([("b",), ("c",)], [Word(["a"])])
+        assert type(slow[0]) is Word
+
+    def test_the_number_of_values_is_compared(self) -> None:
+        taken, slow = self.taken([("b",)], port=("default", 2, True))
+        assert (taken, slow) == ([], [Word("b")])
+
+    def test_values_have_to_fit_a_typed_stream(self) -> None:
+        text_only = bytes([11])
+        taken, slow = self.taken([("b",), (1,), (None,)], port=("default", 1, True, text_only))
+        assert (taken, slow) == ([("b",)], [Word(1), Word(None)])
+
+    def test_an_address_beside_them_stays_behind(self) -> None:
+        head = (*HEAD, None, None, None, 1)
+        taken, _ = self.taken([("a", 7), ("b", 8)], head=head)
+        assert taken == [("a",), ("b",)]
+
+    def test_a_row_of_a_class_of_its_own_arrives_as_a_tuple(self) -> None:
+        taken, _ = self.taken([Word("a")])
+        assert (taken, type(taken[0])) == ([("a",)], tuple)
+
+    def test_values_of_earlier_records_are_what_they_were(self) -> None:
+        outbox = Calls().outbox
+        kept = []
+        inbox = Inbox(Record, outbox, 1000).load([([(str(i), i) for i in range(6)], 0, 6, (*HEAD[:3], Pair))])
+        for record in inbox:
+            kept.append(record.values)
+            for values in kept:
+                outbox.emit(values)
+        assert outbox.take()[0] == [(str(i), i) for last in range(6) for i in range(last + 1)]
+        for values in kept:  # behind the last
+            outbox.emit(values)
+        assert outbox.take()[0] == [(str(i), i) for i in range(6)]
+
+    def test_a_subclass_of_a_scalar_is_none(self) -> None:
+        class Number(int):
+            """May carry attributes."""
+
+        taken, slow = self.taken([(1, 2, Number(3)), (Number(1), 2), (True, None)], head=(*HEAD[:3], None))
+        assert (taken, [len(values) for values in slow]) == ([(True, None)], [3, 2])
+
+    def test_nothing_of_them_is_kept_when_all_were_processed(self) -> None:
+        outbox = Outbox((("default", 1, True),), lambda *args: None, lambda: None, 1000)
+        rows = [tuple(["a"])]
+        before = sys.getrefcount(rows[0])
+        for record in Inbox(Record, outbox, 1000).load([(rows, 0, 1, HEAD)]):
+            del record
+        after = sys.getrefcount(rows[0])
+        assert after == before

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import logging
+import sys
 from typing import Any
 
 import pytest
@@ -259,3 +261,21 @@ def test_a_finalizer_cannot_ask_who_receives_its_tuple(monkeypatch: pytest.Monke
     assert [number for (number,) in report.result("sink") if number >= 0] == list(range(9))
     assert refused
     assert all("need_task_ids=True while other tuples of its are being placed" in one for one in refused)
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="a dictionary costs nothing there")
+def test_a_bolts_attributes_are_in_no_dictionary_while_it_processes() -> None:
+    def process(self: Any, tup: Any) -> None:
+        self.emit([any(isinstance(found, dict) and "pid" in found for found in gc.get_referents(self))])
+
+    assert run_built(built(listed(["x"], ["y"]), bolt(process))).result("sink") == [(False,), (False,)]
+
+
+def test_values_that_are_emitted_again_and_can_change_arrive_as_they_were_at_each_emit() -> None:
+    def process(self: Any, tup: Any) -> None:
+        self.emit(tup.values)
+        tup.values.value.append("changed")
+        self.emit(tup.values)
+
+    report = run_built(built(listed([["x"]], [["y"]]), bolt(process)))
+    assert report.result("sink") == [(["x"],), (["x", "changed"],), (["y"],), (["y", "changed"],)]

@@ -191,9 +191,7 @@ class Host:
 
     def _has_replaced(self, *names: str) -> bool:
         """True if a bolt has replaced any of these methods by an attribute of its own."""
-        return self._is_as_in_pystorm and any(
-            callable(own_attribute(self.component, name)) for name in names
-        )
+        return self._is_as_in_pystorm and any(callable(own_attribute(self.component, name)) for name in names)
 
     @property
     def process(self) -> Any:
