@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from framework.common.own_attributes import own_attribute
+from framework.runtime.tasks.hosts.host import own_attribute
 
 
 class Plain:
