@@ -4,6 +4,7 @@
 pauses to which it has grown used. It is measured from outside, after it has settled; the parent of worker
 processes counts, too.
 
+    due        says that it has something again in an hour
     generator  yields None
     polled     next_tuple returns without an emit
     blocking   waits a second for something that does not come, on a thread of its own
@@ -28,6 +29,7 @@ PLACES: dict[str, dict[str, Any]] = {
     "inline": {"viper.worker": "inline"},
     "2 threads": {"viper.worker": "thread", "topology.workers": 2},
     "2 processes": {"viper.worker": "process", "topology.workers": 2},
+    "8 processes": {"viper.worker": "process", "topology.workers": 8},
 }
 TIMES = ("logical", "ingest")
 SPARE_S = 60.0
@@ -78,12 +80,12 @@ def main() -> None:
     """Measure, and print percent of a core."""
     from running import print_row
 
-    spouts = ["generator", "polled", "blocking"]
+    spouts = ["due", "generator", "polled", "blocking"]
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
     parser.add_argument("--seconds", type=float, default=10, help="of each measurement (10)")
     parser.add_argument("--settle", type=float, default=5, help="seconds before that (5)")
-    parser.add_argument("--place", nargs="+", choices=PLACES, default=list(PLACES), help="(all)")
+    parser.add_argument("--place", nargs="+", choices=PLACES, default=list(PLACES)[:3], help="(all but the last)")
     parser.add_argument("--spout", nargs="+", choices=spouts, default=spouts, help="(all)")
     parser.add_argument("--time", nargs="+", choices=TIMES, default=list(TIMES), help="viper.time (both)")
     parser.add_argument("--recovery", nargs="+", choices=["best", "exact"], default=["best"], help="(best)")

@@ -8,7 +8,7 @@ from typing import Any
 
 from numbers_to_sink import Forward
 
-from framework import Spout, TopologyBuilder
+from framework import Later, Spout, TopologyBuilder, after
 from framework.model.topology import Topology
 from framework.operators.sinks import CountingSink
 
@@ -17,6 +17,15 @@ class SilentSpout(Spout):
     """Has the fields that the bolts expect, and no tuples."""
 
     outputs = ["number", "square"]
+
+
+class DueSpout(SilentSpout):
+    """Says that it has something again in an hour."""
+
+    def tuples(self) -> Iterator[Later]:
+        """For ever."""
+        while True:
+            yield after(3600)
 
 
 class GeneratorSpout(SilentSpout):
@@ -49,7 +58,7 @@ class BlockingSpout(SilentSpout):
         self._came.wait(1)
 
 
-SPOUTS = {"generator": GeneratorSpout, "polled": PolledSpout, "blocking": BlockingSpout}
+SPOUTS = {"due": DueSpout, "generator": GeneratorSpout, "polled": PolledSpout, "blocking": BlockingSpout}
 """By the name that is printed."""
 
 

@@ -89,6 +89,8 @@ class Executor:
         """The tasks whose callbacks are on the stack."""
         self._follower: Task | None = None
         """The task that runs next, without a look at the others."""
+        self._asked: SourceTask | None = None
+        """The source that was asked in the middle of the last rest, and has brought something."""
         self._turns_for_nothing = 0  # in a row: turns that have moved no tuple
         self._was_alone = False  # whether the last look has found one runnable task only
         self._cycles = Cycles(self.bolts)
@@ -143,6 +145,10 @@ class Executor:
     def _turn(self, candidates: Sequence[Task]) -> bool:
         """Run one of the tasks; return whether there may be more to do."""
         task, self._follower = self._follower, None
+        if task is None and self._asked is not None:
+            asked, self._asked = self._asked, None
+            if self._is_at_rest(asked):
+                return False
         if task is None and (task := self._look(candidates)) is None:
             return False
         self.turns += 1
@@ -166,6 +172,18 @@ class Executor:
         if any(reader.is_signalled for reader in source.emitter.neighbours):
             return False
         return not source.is_runnable(time.monotonic())
+
+    def _is_at_rest(self, source: SourceTask) -> bool:
+        """True if all is done that has come of a source which was asked in the middle of a rest.
+
+        The rest can continue then. A look at all tasks would find that, too, in 8 of the 56 us that a tuple takes
+        through one bolt. Whatever others have done meanwhile has rung the bell, and ends the rest at once.
+        """
+        if source.emitter.blocked or source.is_finished or self._stop.reason is not None:
+            return False
+        if source.is_runnable(time.monotonic()):  # as so much time has passed
+            return False
+        return all(bolt.is_at_rest for bolt in self.bolts)
 
     def _look(self, candidates: Sequence[Task]) -> Task | None:
         """Take note of what was asked of the executor, and choose a task; None if none is runnable."""
@@ -324,6 +342,7 @@ class Executor:
         """
         self.turns += 1
         if self._run(source):
+            self._asked = source
             self._on_turn(time.monotonic())
             self._follower = self._rules.policy.follow(source, self._in_callbacks)
             return False

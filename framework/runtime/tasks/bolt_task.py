@@ -108,6 +108,8 @@ class BoltTask(Task):
         """Its part in checkpoints and reconfigurations; None if it has none."""
         if self.at_cut is not None:
             received.channel.reader.defer()
+        self._has_parts_that_wait = not (parts.cut is parts.group is parts.claimants is None)
+        """True if it may wait at a cut, or for other tasks."""
         self.agenda = Agenda()
         """All that is due."""
         self._positions = Positions()
@@ -160,10 +162,10 @@ class BoltTask(Task):
     def wake_at_s(self) -> float:
         """Monotonic time in seconds at which a turn would be of use although nothing has come."""
         # A component that is to be made anew cannot be given what is due meanwhile.
-        if self.slot.is_gone:
-            return super().wake_at_s
+        if self.slot.restart_at_s is not None:
+            return self.slot.restart_at_s
         at_s = self.context.checkpoints.write_at_s
-        if self.awaits_answers:
+        if self.parts.awaited.since_s is not None:
             at_s = min(at_s, self.parts.awaited.due_at_s)
         asks = self.agenda.has_clients and not self._waits_at_cut
         return min(self.agenda.due_at_s, at_s) if asks else at_s
@@ -182,6 +184,26 @@ class BoltTask(Task):
     def in_flight(self) -> int:
         """As in the base class."""
         return 0 if self.parts.in_flight is None else self.parts.in_flight.count
+
+    def is_runnable(self, now_s: float) -> bool:
+        """As in the base class; a task without parts in cuts and groups that was signalled asks nothing more."""
+        if self._has_parts_that_wait or not self.is_signalled:
+            return super().is_runnable(now_s)
+        if self.state is TaskState.FINISHED or self.emitter.blocked:
+            return False
+        return self.slot.restart_at_s is None or super().is_runnable(now_s)
+
+    @property
+    def is_at_rest(self) -> bool:
+        """True if nothing but a signal, a time or another thread can make it runnable."""
+        return not (
+            self.is_signalled
+            or self._has_parts_that_wait
+            or self._steps is not None
+            or self.emitter.blocked
+            or self.state is not TaskState.RUNNING
+            or self.parts.awaited.since_s is not None
+        )
 
     def _ends_without_component(self, now_s: float) -> bool:
         if self.is_cyclic or self.slot.state is not None:
