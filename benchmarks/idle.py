@@ -85,7 +85,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
     parser.add_argument("--seconds", type=float, default=10, help="of each measurement (10)")
     parser.add_argument("--settle", type=float, default=5, help="seconds before that (5)")
-    parser.add_argument("--place", nargs="+", choices=PLACES, default=list(PLACES)[:3], help="(all but the last)")
+    usual = list(PLACES)[:3]
+    parser.add_argument("--place", nargs="+", choices=PLACES, default=usual, help="(all but 8 processes)")
     parser.add_argument("--spout", nargs="+", choices=spouts, default=spouts, help="(all)")
     parser.add_argument("--time", nargs="+", choices=TIMES, default=list(TIMES), help="viper.time (both)")
     parser.add_argument("--recovery", nargs="+", choices=["best", "exact"], default=["best"], help="(best)")

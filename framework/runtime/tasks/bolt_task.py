@@ -108,8 +108,6 @@ class BoltTask(Task):
         """Its part in checkpoints and reconfigurations; None if it has none."""
         if self.at_cut is not None:
             received.channel.reader.defer()
-        self._has_parts_that_wait = not (parts.cut is parts.group is parts.claimants is None)
-        """True if it may wait at a cut, or for other tasks."""
         self.agenda = Agenda()
         """All that is due."""
         self._positions = Positions()
@@ -185,8 +183,14 @@ class BoltTask(Task):
         """As in the base class."""
         return 0 if self.parts.in_flight is None else self.parts.in_flight.count
 
+    @property
+    def _has_parts_that_wait(self) -> bool:
+        """True if it may wait at a cut, or for other tasks."""
+        parts = self.parts
+        return not (self.at_cut is None and parts.group is None and parts.claimants is None)
+
     def is_runnable(self, now_s: float) -> bool:
-        """As in the base class; a task without parts in cuts and groups that was signalled asks nothing more."""
+        """As in the base class; one without parts in cuts and groups that was signalled asks nothing more."""
         if self._has_parts_that_wait or not self.is_signalled:
             return super().is_runnable(now_s)
         if self.state is TaskState.FINISHED or self.emitter.blocked:

@@ -19,6 +19,7 @@ from framework import Block, Bolt, PartitionedSpout, TopologyBuilder, WindowedBo
 from framework.model.errors import ComponentError
 from framework.runtime.coordination.stop import StopReason, StopSignal
 from framework.runtime.execution.assembly import task_factory
+from framework.runtime.execution.executor import Executor
 from tests.framework.runtime.pieces import FakeClock, bolt, built, polled, run_built, spout
 
 FAR_S = 100_000.0
@@ -396,3 +397,52 @@ def test_what_an_emit_has_returned_may_be_returned() -> None:
 def test_times_that_are_none(make: Callable[[], Any], message: str) -> None:
     with pytest.raises((TypeError, ValueError), match=message):
         make()
+
+
+def test_a_rest_goes_on_without_a_look_at_all_tasks(
+    clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tuple that comes in the middle of a rest is all there is to do, but for what a bolt has due."""
+    looks: list[float] = []
+    look = Executor._look
+
+    def looked(self: Any, candidates: Any) -> Any:
+        looks.append(clock.now)
+        return look(self, candidates)
+
+    ticks: list[float] = []
+
+    class Ticked(Bolt):
+        outputs = ["number"]
+        config = {"topology.tick.tuple.freq.secs": 25}
+
+        def process(self, tup: Any) -> None:
+            self.emit(tup.values)
+
+        def process_tick(self, tup: Any) -> None:
+            ticks.append(clock.now - 1000.0)
+
+    def tuples(self: Any) -> Iterator[Any]:
+        for number in range(50):
+            yield after(2)
+            yield [number]
+
+    monkeypatch.setattr(Executor, "_look", looked)
+    report = run_built(built(spout(tuples), Ticked), {"stop": clock})
+    assert report.result("sink") == [(number,) for number in range(50)]
+    assert ticks[:4] == [25.0, 50.0, 75.0, 100.0]
+    assert len(looks) < 30
+
+
+def test_a_blocked_chain_is_looked_at(clock: FakeClock) -> None:
+    """Every tuple that comes in a rest makes more than a channel holds."""
+
+    def tuples(self: Any) -> Iterator[Any]:
+        for number in range(5):
+            yield after(1)
+            yield [number]
+
+    many = bolt(lambda self, tup: [self.emit([n]) for n in range(500)])  # type: ignore[arg-type]
+    sizes = {"viper__jumbo__size": 2, "viper__channel__tuples": 4, "viper__channel__jumbos": 2}
+    report = run_built(built(spout(tuples), many, par=2), {"stop": clock}, viper__time="ingest", **sizes)
+    assert report.result("sink") == [(n,) for n in range(500)] * 5
