@@ -13,8 +13,9 @@
  *     10,000 of them, with a number            208    194
  *     texts that do not come again             273    225
  *
- * Numbers for texts in the channel would gain nothing beyond this: its writer would look up their bytes instead of the
- * reader, at the same cost, and a word would be two bytes instead of five.
+ * A dictionary in the channel, with numbers for texts, would only have the writer look up their bytes instead of the
+ * reader. With all words known to both it takes 20 ns to write a word's number and 4 to make its row, where encoding
+ * takes 12 and decoding 16: the reader of a word count would gain 2 of 100.
  */
 #ifndef VIPER_MEMORY_H
 #define VIPER_MEMORY_H
