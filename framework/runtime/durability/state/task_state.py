@@ -108,8 +108,8 @@ class TaskState:
             self._open(self._saved, by_key, "key", self._saves)
         self._bound: dict[str, Any] = {}
         """The handles that the component has, by name."""
-        self._attributes: dict[str, Any] = {}
-        """The attributes of the component that hold handles, by name."""
+        self._holder: object = None
+        """The component, whose attributes hold the handles."""
         self._dirty: list[DirtyHandle] = []
         self._keepers: list[OwningHandle] = []
         """The handles that know more of keys than the tables do."""
@@ -164,11 +164,11 @@ class TaskState:
         self._clock = self._call if isinstance(component, BatchBolt) else self.scope
         self.begin_call()
         self._component = type(component).__name__
-        self._attributes = vars(component)
+        self._holder = component
         declared = declared_states(type(component))
         bound: dict[str, Any] = {}
         for spec in self._specs:
-            if spec.name in self._attributes:
+            if _own(component, spec.name) is not _NONE:
                 raise self._overwritten(spec.name)
             scope = self.scope if spec.per == "key" else self._own_scope
             of_now = scope, self._clock, goes_on, self._now
@@ -176,7 +176,8 @@ class TaskState:
             tables = self.tables[spec.name]
             access = StateAccess(spec.name, tables, *of_now, *of_keys, self._is_read_anytime)
             bound[spec.name] = declared[spec.name].attach(access)
-        self._attributes.update(bound)
+        for name, handle in bound.items():
+            object.__setattr__(component, name, handle)
         if self._count and isinstance(component, Bolt):
             component._judge_keys_by(self.owns_key)
         self._bound = bound
@@ -186,8 +187,8 @@ class TaskState:
     def let_go(self) -> None:
         """Take the handles away from the component, as the run has ended: no state is there any more."""
         for name, handle in self._bound.items():
-            if self._attributes.get(name) is handle:
-                del self._attributes[name]
+            if _own(self._holder, name) is handle:
+                object.__delattr__(self._holder, name)
         vars(self).clear()
 
     def owns_key(self) -> bool:
@@ -271,7 +272,7 @@ class TaskState:
         for handle in self._dirty:
             handle.flush()
         for name, handle in self._bound.items():
-            if self._attributes.get(name) is not handle:
+            if _own(self._holder, name) is not handle:
                 raise self._overwritten(name)
 
     def save(self) -> None:
@@ -305,6 +306,21 @@ class TaskState:
             f"{self._component} declares {name} as state and has given the attribute another value: what is "
             f"to be remembered is set by its handle, as in self.{name}.value = ..., the handle itself never"
         )
+
+
+_NONE: Final = object()
+"""Stands for an attribute that a component does not have."""
+
+
+def _own(component: object, name: str) -> Any:
+    """The attribute of a component in the place of a declared state; `_NONE` if only its class has one.
+
+    `vars` would make each access to any attribute slower from then on (`framework.runtime.tasks.hosts.host`).
+    """
+    try:
+        return object.__getattribute__(component, name)
+    except (AttributeError, StateError):  # the latter is what a declaration raises
+        return _NONE
 
 
 class Transactions:

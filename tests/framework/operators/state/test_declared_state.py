@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -103,6 +105,29 @@ def test_an_attribute_that_the_constructor_sets_is_no_state() -> None:
     message = "ReplacedInInit declares seen as state and has given the attribute another value"
     with pytest.raises(StateError, match=message):
         run_bolt(ReplacedInInit, [["a"]], fields=["word"], key=["word"])
+
+
+def test_an_attribute_that_the_constructor_sets_to_none_is_no_state_either() -> None:
+    class Emptied(Counts):
+        def __init__(self) -> None:
+            super().__init__()
+            self.seen = None  # type: ignore[assignment]
+
+    with pytest.raises(StateError, match="has given the attribute another value"):
+        run_bolt(Emptied, [["a"]], fields=["word"], key=["word"])
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="a dictionary costs nothing there")
+def test_the_attributes_of_a_bolt_with_state_are_in_no_dictionary() -> None:
+    found = []
+
+    class Looking(Counts):
+        def process(self, tup: Any) -> None:
+            super().process(tup)
+            found.extend(one for one in gc.get_referents(self) if isinstance(one, dict) and "seen" in one)
+
+    run_bolt(Looking, [["a"], ["b"]], fields=["word"], key=["word"])
+    assert found == []
 
 
 def test_there_is_no_key_in_initialize() -> None:
