@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Iterable
+from itertools import islice
 
 from viper.jumbo import Jumbo
 from viper.position import END, LEAST, UNTOLD, Position, Positions
@@ -109,7 +110,7 @@ class Link:
             runs = [(0, self._jumbos.popleft(), 0, waiting)]
             self._waiting -= waiting
         else:
-            runs = self._part(min(limit, waiting), into)
+            runs = self._part(self._uncut(limit), into)
         self._runs += len(runs)
         return runs
 
@@ -135,6 +136,21 @@ class Link:
                 self._jumbos.appendleft(jumbo)
             self._taken = first + size - number
         positions.truncate(kept)
+
+    def _uncut(self, limit: int) -> int:
+        """The number of tuples to take: no columns are cut but those that come first.
+
+        A part of 100 columns takes as many calls as all of it. With a limit of 16,384, batches of 3,616 and
+        16,384 rows came in parts of 12,768 and 3,616.
+        """
+        count = self._jumbos[0].size - self._taken
+        for jumbo in islice(self._jumbos, 1, None):
+            if count >= limit:
+                break
+            if count + jumbo.size > limit and jumbo.payload.kind is not None:
+                return count
+            count += jumbo.size
+        return min(count, limit)
 
     def _part(self, count: int, into: Positions) -> list[Run]:
         into.extend_from(self.positions, self._passed, count)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from array import array
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from viper.arena import Arena
+from viper.columns.payload import Columns
 from viper.gate import ScaleGate
 from viper.jumbo import Jumbo
 from viper.link import Link
@@ -60,6 +62,47 @@ def test_a_single_jumbo_tuple_is_taken_whole() -> None:
         jumbo = put(link, number, 1)
         assert link.get_ready(1, into) == [(0, jumbo, 0, 1)]
     assert [position.ts for position in into] == [0, 1, 2]
+
+
+def put_columns(link: Link, first: int, count: int) -> Jumbo:
+    """Put columns of numbers, which stand at them."""
+    for ts in range(first, first + count):
+        link.positions.append(at(ts))
+    jumbo = Jumbo(Columns(pa.record_batch({"n": pa.array(range(first, first + count))})))
+    link.put(jumbo)
+    return jumbo
+
+
+@pytest.mark.parametrize(
+    ("sizes", "limit", "expected"),
+    [
+        ([3, 2], 4, [3, 2]),
+        ([3, 2], 5, [5]),
+        ([3, 2], 2, [2, 1, 2]),
+        ([2, 5, 1], 4, [2, 4, 2]),
+        ([1, 1, 1, 4, 1], 4, [3, 4, 1]),
+        ([4, 4], 4, [4, 4]),
+        ([6, 3, 1], 4, [4, 2, 4]),
+    ],
+)
+def test_only_the_first_columns_are_cut(sizes: list[int], limit: int, expected: list[int]) -> None:
+    """A rest of columns that were cut is taken with those behind it only where these fit as a whole."""
+    link, first = Link(slots=9, tuples=99), 0
+    for size in sizes:
+        put_columns(link, first, size)
+        first += size
+    slices = []
+    while link.ready():
+        slices.append(delivered(link, limit))
+    assert [len(numbers) for numbers in slices] == expected
+    assert [number for numbers in slices for number in numbers] == list(range(first))
+
+
+def test_rows_behind_columns_are_cut() -> None:
+    link = Link(slots=9, tuples=99)
+    put_columns(link, 0, 2), put(link, 2, 3), put_columns(link, 5, 2)
+    assert [len(delivered(link, 4)) for _ in range(2)] == [4, 3]
+    assert not link.ready()
 
 
 def test_nothing_is_taken_of_nothing() -> None:

@@ -44,6 +44,9 @@ class Batches:
         self._fitting = Fitting(schema, fields)
         self._row_bytes = sum(_width(kind) for kind in self.schema.types)
         """The bytes that each row takes at least."""
+        is_fixed = all(_width(kind) for kind in self.schema.types)
+        self.row_bytes = self._row_bytes if is_fixed else 0
+        """The bytes of each row, where every column is of a fixed width of whole bytes; else 0."""
         self._checks = _numbered(map(check_of, schema.types))
         self._checks_of_valid = _numbered(map(within_of, schema.types))
         """The checks for a batch without nulls."""

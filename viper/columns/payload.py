@@ -36,14 +36,17 @@ class Columns:
     Args:
         batch: the record batch.
         lease: what its memory is lent by; None where it is nobody else's.
+        row_bytes: the bytes of a row, where all of its columns are of a fixed width; 0 where nobody has added
+            them up.
     """
 
-    __slots__ = ("batch", "lease")
+    __slots__ = ("_row_bytes", "batch", "lease")
     mutable = False
 
-    def __init__(self, batch: pa.RecordBatch, lease: Lease | None = None) -> None:
+    def __init__(self, batch: pa.RecordBatch, lease: Lease | None = None, row_bytes: int = 0) -> None:
         self.batch = batch
         self.lease = lease
+        self._row_bytes = row_bytes
 
     def __len__(self) -> int:
         return self.batch.num_rows  # type: ignore[no-any-return]
@@ -59,6 +62,8 @@ class Columns:
     @property
     def row_bytes(self) -> int:
         """About how many bytes of memory of its own a tuple takes."""
+        if self._row_bytes:
+            return self._row_bytes
         rows = max(len(self), 1)
         # Of a slice nbytes looks into every column, 10 us; what its memory holds in all is at least as much.
         most = int(self.batch.get_total_buffer_size())
@@ -78,7 +83,7 @@ class Columns:
         """The values of `count` tuples, from `first` on."""
         if first == 0 and count == self.batch.num_rows:
             return self
-        return Columns(self.batch.slice(first, count), self.lease)
+        return Columns(self.batch.slice(first, count), self.lease, self._row_bytes)
 
     def take(self, member: Sequence[int]) -> Columns:
         """The values of those tuples whose entry in `member` is not 0."""

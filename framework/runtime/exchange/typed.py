@@ -86,8 +86,9 @@ class TypedForm:
             EmitError: a column is not of its field's type.
         """
         try:
-            batch = self._batches.accepted(given, gives_away=gives_away, was_carried=was_carried)
-            return self._columns(batch)
+            batches = self._batches
+            batch = batches.accepted(given, gives_away=gives_away, was_carried=was_carried)
+            return self._columns(batch, None, batches.row_bytes)
         except (MisfitError, TypeError) as error:
             raise EmitError(f"{self._where}: {error}") from None
 

@@ -313,5 +313,7 @@ class Slices:
             return
         if self._slow:
             self._slow.discard(task)
-        if count >= limit and took_s < SLICE_S / 2:
+        # A slice ends before columns that would have to be cut, so one of them is seldom full.
+        is_full = count >= limit or (2 * count > limit and task.largest_slice is not None)
+        if is_full and took_s < SLICE_S / 2:
             self.limits[task] = min(2 * limit, task.largest_slice or self._largest)

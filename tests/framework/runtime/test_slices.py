@@ -41,6 +41,14 @@ def test_they_grow_as_far_as_the_task_or_the_configuration_says() -> None:
         assert slices.limits[task] == limit
 
 
+def test_slices_of_columns_need_not_be_full() -> None:
+    """A slice ends before columns that would be cut."""
+    for largest, count, limit in ((16_384, 2048, 4096), (16_384, 2049, 8192), (None, 4095, 4096)):
+        slices, task = grown(4096, largest)
+        slices.adapt(task, count, 0.0)
+        assert slices.limits[task] == limit
+
+
 def test_a_single_slow_slice_may_be_the_doing_of_other_programs() -> None:
     slices, task = grown(1024)
     slices.adapt(task, 1024, 10 * SLICE_S)

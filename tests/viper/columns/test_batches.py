@@ -253,3 +253,20 @@ def test_nan_of_a_series_is_a_float_as_that_of_an_array_and_of_a_list() -> None:
         assert found.column("at").is_null().to_pylist() == [False, True]
     nullable = pandas.Series([1.5, None], dtype="Float64")
     assert batches.accepted({"x": nullable, "at": times}).column("x").to_pylist() == [1.5, None]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "expected"),
+    [(["int64", "float32", "int8 not null"], 13), (["int64", "string"], 0), (["bool"], 0), ([], 0)],
+)
+def test_the_bytes_of_a_row_are_known_where_all_columns_are_of_a_fixed_width(
+    kinds: list[str], expected: int
+) -> None:
+    names = [f"f{index}" for index in range(len(kinds))]
+    assert Batches(Schema.of(kinds, names), names).row_bytes == expected
+
+
+def test_a_slice_takes_as_many_bytes_a_row_as_all() -> None:
+    numbers = pa.record_batch({"f": np.arange(1000)})
+    assert Columns(numbers, None, 8).slice(10, 20).row_bytes == Columns(numbers, None, 8).row_bytes == 8
+    assert Columns(numbers).slice(10, 20).row_bytes == Columns(numbers).row_bytes == 8
