@@ -12,7 +12,7 @@ import json
 import os
 import time
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,10 @@ VARIABLE = "BENCHMARK_JOB"
 """Environment variable that carries the job."""
 LAUNCHER = "BENCHMARK_LAUNCHER"
 """Environment variable that carries the process which has launched the job, and no other at this time."""
+
+
+watchers: list[Callable[[bool], None]] = []
+"""Called where the first row leaves the source, with True, and where the sink has ended, with False."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +72,13 @@ class Job:
         """Mark that the first row is about to leave the source."""
         cpu_s = _others_cpu_s() + time.process_time()
         self._mark({"started_ns": time.monotonic_ns(), "cpu_s": cpu_s})
+        for watcher in watchers:
+            watcher(True)
 
     def ended(self, tally: Tally) -> None:
         """Mark that a sink has received everything, and what that was."""
+        for watcher in watchers:
+            watcher(False)
         now_ns, own_s = time.monotonic_ns(), time.process_time()
         self._mark({"ended_ns": now_ns, "cpu_s": own_s + _others_cpu_s(), **tally.summary()})
         if isinstance(tally, DelayTally):
