@@ -19,7 +19,7 @@ PEERS := bytewax pathway pyflink
 PEER_PYTHON ?= $(PYTHON)
 C_SOURCES := $(shell find cbackend viper -name '*.[ch]' -o -name 'build.py')
 
-.PHONY: help demo demo-spark test test-c test-ci test-all check types site imports determinism kills spark-matrix storm-programs bench bench-spark bench-peers wheels clean
+.PHONY: help demo demo-spark test test-c test-ci test-all check types site imports determinism kills spark-matrix storm-programs test-instructions bench bench-spark bench-peers wheels clean
 .DEFAULT_GOAL := help
 
 help:
@@ -29,6 +29,7 @@ help:
 	@echo "make check   ruff, mypy --strict, the C layer under its sanitizers and with planted bugs, the site; 5 minutes"
 	@echo "make test-ci   what CI tests: also with Spark, and what is slow; half an hour"
 	@echo "make test-all   every test, also those of make spark-matrix; three quarters of an hour"
+	@echo "make test-instructions   instructions per tuple, beside those recorded; wants Valgrind; 1 to 3 minutes"
 	@echo "make site    the documentation as a site in build/site; half a minute"
 	@echo "make imports   which room imports which, as text and, in build/imports, as pictures"
 	@echo "make determinism   every plan of the matrix against the serial run; takes hours"
@@ -94,6 +95,9 @@ KILLS ?= 200
 SEED ?= 1
 kills: .venv/.test
 	$(BIN)/python -m tests.kills --kills $(KILLS) --seed $(SEED)
+
+test-instructions: .venv/.test
+	$(BIN)/python -m benchmarks.instructions --check
 
 spark-matrix: .venv/.dev
 	$(BIN)/python -m pytest -m 'exhaustive and spark'
