@@ -68,11 +68,11 @@ def test_a_build_without_a_record_is_told_of_and_measured_again(
     monkeypatch.setattr(instructions, "build", lambda: "another one")
     monkeypatch.setattr(instructions, "recorded", dict)
     monkeypatch.setattr(
-        instructions, "measured", lambda name, python: instructions.Measured(name, 1020.0, {})
+        instructions, "measured", lambda name, python: instructions.Measured(name, 1030.0, {})
     )
 
     assert list(instructions.problems([measured], "python")) == [
-        "words by tuples: 1,000.0 instructions, and 1,020.0 when measured again"
+        "words by tuples: 1,000.0 instructions, and 1,030.0 when measured again"
     ]
     assert "nothing was recorded for another one" in capsys.readouterr().out
 
