@@ -6,8 +6,8 @@ the thread counts that runs the tasks. Two measurements of the same code differ 
 less than half a percent, those of words by batches by 2 % now and then.
 
 The figures belong to one build of Python, to one compiler and to versions of libraries. `instructions.json`
-keeps those that were recorded, by all of these. Where nothing was recorded for those of this machine,
-``--check`` measures twice, and says so: it finds only whether the figures can be repeated.
+keeps those that were recorded, by all of these. A build without a record is measured twice by ``--check``,
+which says so: it finds only whether the figures can be repeated.
 
     python -m benchmarks.instructions [NAME ...] [--by-function [N]] [--check] [--record] [--python PYTHON]
 """
@@ -62,7 +62,7 @@ Functions = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Measured:
-    """What a tuple of a workload takes."""
+    """The instructions that a tuple of a workload takes."""
 
     name: str
     instructions: float
