@@ -123,15 +123,18 @@ class Payload(Protocol):
 class Rows:
     """A payload that holds one Python tuple per tuple."""
 
-    __slots__ = ("mutable", "rows")
+    __slots__ = ("mutable", "rows", "sealed")
     kind = None
     row_bytes = 0
     columns = None
     lease = None
 
-    def __init__(self, rows: list[Row], mutable: bool = False) -> None:
+    def __init__(self, rows: list[Row], mutable: bool = False, sealed: bool = False) -> None:
         self.rows = rows
         self.mutable = mutable
+        self.sealed = sealed
+        """True if nobody can change any of the values, as was seen when they were emitted in this process.
+        Rows that another process has pickled belong to their consumer, who may."""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -142,7 +145,7 @@ class Rows:
     def slice(self, first: int, count: int) -> Rows:
         """The values of `count` tuples, from `first` on."""
         whole = first == 0 and count == len(self.rows)
-        return self if whole else Rows(self.rows[first : first + count], self.mutable)
+        return self if whole else Rows(self.rows[first : first + count], self.mutable, self.sealed)
 
     def take(self, member: Sequence[int]) -> Rows:
         """The values of those tuples whose entry in `member` is not 0."""

@@ -79,3 +79,49 @@ def test_what_is_kept_is_the_value_or_a_copy() -> None:
     assert copied == listed
     listed[0].append(2)
     assert copied == ([1], {"a": [2]})
+
+
+class TestKnownRows:
+    """Rows that nobody can change are taken as they are; all others are looked at."""
+
+    rows: list[Any] = [(number, "x" * number) for number in range(6)]
+
+    def taken(self, rows: list[Any], known: list[Any] | None, arity: int = 2) -> tuple[int, list[Any]]:
+        made: list[Any] = []
+        return plain_rows(rows, arity, 0, made, None, known), made
+
+    @pytest.mark.parametrize("indexes", [[0, 1, 2, 3, 4, 5], [1, 4], [5], [], [2, 2, 3], [3, 1], [5, 0, 5]])
+    def test_they_are_the_same_in_any_order(self, indexes: list[int]) -> None:
+        chosen = [self.rows[index] for index in indexes]
+        index, made = self.taken(chosen, self.rows)
+        assert (index, made) == (len(chosen), chosen)
+        assert all(one is other for one, other in zip(made, chosen, strict=True))
+
+    def test_known_ones_are_not_looked_at(self) -> None:
+        """So a list in one of them shows that they are taken for what they are said to be."""
+        held: list[Any] = [(1, []), (2, [])]
+        assert self.taken(held, held) == (2, held)
+        assert self.taken(held, None)[0] == 0
+
+    def test_others_among_them_are(self) -> None:
+        rows = [self.rows[0], (1, []), self.rows[1]]
+        assert self.taken(rows, self.rows) == (1, [self.rows[0]])
+        equal = [self.rows[0], (1, "x"), self.rows[2]]
+        assert self.taken(equal, self.rows) == (3, equal)
+
+    def test_known_ones_of_another_width_are_refused(self) -> None:
+        assert self.taken(self.rows, self.rows, arity=3) == (0, [])
+        assert self.taken(self.rows, self.rows, arity=-1) == (6, self.rows)
+
+    def test_tuples_of_a_class_of_their_own_are_made_plain(self) -> None:
+        class Named(tuple[Any, ...]):
+            pass
+
+        named = [Named((1, "x"))]
+        index, made = self.taken(named, named)
+        assert (index, type(made[0])) == (1, tuple)
+
+    @pytest.mark.parametrize("given", [("ab", [(1, 2)]), ("ab", None), (None, ((1, 2),))])
+    def test_what_is_neither_is_refused(self, given: Any) -> None:
+        with pytest.raises(TypeError, match="expected codes as bytes, or known rows as a list"):
+            plain_rows([], 2, 0, [], *given)

@@ -42,10 +42,10 @@ static PyMethodDef rows_methods[] = {
     {"kept", rows_kept, METH_O,
      "kept(value) -> object: the value itself if it is immutable, else a copy that nobody else has."},
     {"plain_rows", rows_plain_rows, METH_VARARGS,
-     "plain_rows(rows, arity, first, made, codes) -> int: append the rows of a list, from index `first` on, as tuples to\n"
+     "plain_rows(rows, arity, first, made, codes, known) -> int: append the rows of a list, from index `first` on, as tuples to\n"
      "the list `made`, up to one that is no list or tuple of exactly immutable values, or not of so many (-1: any\n"
      "number), or, where codes are given, has a value of another type than its code says; returns its index, or how\n"
-     "many rows there are."},
+     "many rows there are. Without codes the tuples of a list `known` are taken as they are, where they come in its order."},
     {"ends", rows_ends, METH_VARARGS,
      "ends(of, count) -> bytes | None: for each of so many inputs how many outputs there are up to it, as native\n"
      "uint32, where `of` has the input of each output; None where `of` does not ascend."},

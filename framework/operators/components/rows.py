@@ -111,6 +111,12 @@ class Rows(Sequence[Any]):
         """The batches that were handed out, which nobody can write to."""
 
     @property
+    def sealed(self) -> list[tuple[Any, ...]] | None:
+        """The values of each tuple, where nobody can change any of them; None where somebody may."""
+        payload = self._payload
+        return payload.rows if isinstance(payload, RowPayload) and payload.sealed else None
+
+    @property
     def component(self) -> str:
         """Id of the component that emitted the tuples."""
         return self._origin.component

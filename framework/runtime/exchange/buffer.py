@@ -272,7 +272,7 @@ class EmitBuffer:
         named = self._named
         if named:
             self._named = {tag: [] for tag in named}
-        return _new(Taken, (Rows(rows, mutable), tags, stamps, notes or (), named, len(rows)))
+        return _new(Taken, (Rows(rows, mutable, not mutable), tags, stamps, notes or (), named, len(rows)))
 
     def name_tasks(self, named: Mapping[int, Sequence[int]]) -> None:
         """Inform the direct streams who receives the rows that are sent off next, see `Taken.named`."""

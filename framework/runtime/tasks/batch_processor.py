@@ -129,7 +129,7 @@ class BatchProcessor:
     def _process(self, rows: Rows, count: int, lease: Lease | None) -> int:
         """Give the component so many rows; returns how many of them need not come again."""
         self.last_begun += 1
-        self._emits.begin(count, rows.made, lease)
+        self._emits.begin(count, rows.made, lease, rows.sealed)
         self._slot.begin_call()
         try:
             failed = self._called(rows, count)

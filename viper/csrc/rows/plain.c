@@ -118,13 +118,30 @@ PyObject *rows_plain_row(PyObject *values, Py_ssize_t arity)
     return row;
 }
 
+/* Whether a row is one of those that are known to hold nothing that can be changed, from an index of theirs on. Of a
+ * filter's rows each is found where the last one was, or soon after; the first that is not there ends the search for all.
+ */
+static int is_known(PyObject *row, Py_ssize_t arity, PyObject *known, Py_ssize_t *from)
+{
+    if (known == NULL || !PyTuple_CheckExact(row) || (arity >= 0 && PyTuple_GET_SIZE(row) != arity))
+        return 0;
+    while (*from < PyList_GET_SIZE(known) && PyList_GET_ITEM(known, *from) != row)
+        ++*from;
+    return *from < PyList_GET_SIZE(known);
+}
+
 /* Appends the rows of a list to another, up to one that is not the common case; -1 with an error set. */
-static Py_ssize_t append_plain(PyObject *rows, Py_ssize_t arity, PyObject *codes, Py_ssize_t index, PyObject *made)
+static Py_ssize_t append_plain(PyObject *rows, Py_ssize_t arity, PyObject *codes, Py_ssize_t index, PyObject *made,
+                               PyObject *known)
 {
     int failed = 0;
+    Py_ssize_t from = 0;
     while (!failed && index < PyList_GET_SIZE(rows)) {
-        PyObject *values = Py_NewRef(PyList_GET_ITEM(rows, index));
-        PyObject *row = rows_fitting(rows_plain_row(values, arity), codes);
+        PyObject *values = Py_NewRef(PyList_GET_ITEM(rows, index)), *row;
+        if (is_known(values, arity, known, &from))
+            row = Py_NewRef(values);
+        else
+            row = rows_fitting(rows_plain_row(values, arity), codes);
         Py_DECREF(values);
         if (row == NULL)
             return PyErr_Occurred() ? -1 : index;
@@ -138,16 +155,22 @@ static Py_ssize_t append_plain(PyObject *rows, Py_ssize_t arity, PyObject *codes
 PyObject *rows_plain_rows(PyObject *module, PyObject *args)
 {
     (void)module;
-    PyObject *rows, *made, *codes = NULL;
+    PyObject *rows, *made, *codes = NULL, *known = NULL;
     Py_ssize_t arity, first, index;
-    if (!PyArg_ParseTuple(args, "O!nnO!|S", &PyList_Type, &rows, &arity, &first, &PyList_Type, &made, &codes))
+    if (!PyArg_ParseTuple(args, "O!nnO!|OO", &PyList_Type, &rows, &arity, &first, &PyList_Type, &made, &codes, &known))
         return NULL;
+    codes = codes == Py_None ? NULL : codes;
+    known = known == Py_None ? NULL : known;
+    if ((codes != NULL && !PyBytes_Check(codes)) || (known != NULL && (codes != NULL || !PyList_Check(known)))) {
+        PyErr_SetString(PyExc_TypeError, "expected codes as bytes, or known rows as a list");
+        return NULL;
+    }
     if (first < 0) {
         PyErr_Format(PyExc_IndexError, "no index %zd", first);
         return NULL;
     }
     Py_BEGIN_CRITICAL_SECTION2(rows, made);
-    index = append_plain(rows, arity, codes, first, made);
+    index = append_plain(rows, arity, codes, first, made, known);
     Py_END_CRITICAL_SECTION2();
     return index < 0 ? NULL : PyLong_FromSsize_t(index);
 }
