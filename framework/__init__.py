@@ -1,108 +1,30 @@
-"""ViperStorm: Storm topologies in Python on one multicore machine, with one output order."""
+"""ViperStorm: Storm topologies in Python on one multicore machine, with one output order.
+
+The names of `framework.public` are this package's. They are imported when the first of them is asked for, as
+commands and worker processes import modules of the package and none of its names.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from framework import aliases
-from framework.api import run, scale, suspend
-from framework.frontends.builder import TopologyBuilder
-from framework.frontends.dsl import GlobalStreamId, JavaBolt, JavaSpout, ShellBolt, ShellSpout, Topology
-from framework.frontends.streams import KeyedStream, StreamBuilder, TupleStream
-from framework.model.tables import Abort, SharedTable
-from framework.model.topology import Grouping, Stream
-from framework.operators.components import (
-    APlus,
-    BatchBolt,
-    BatchingBolt,
-    Block,
-    Bolt,
-    Component,
-    JoinBolt,
-    JPlus,
-    Later,
-    OPlus,
-    Pace,
-    PartitionedSpout,
-    ReliableSpout,
-    RowError,
-    Rows,
-    SeekableSpout,
-    Spout,
-    StatefulBolt,
-    TicklessBatchingBolt,
-    Tuple,
-    Watermark,
-    WindowedBolt,
-    after,
-    at,
-)
-from framework.operators.state import (
-    AggregatingState,
-    KeyValueState,
-    ListState,
-    MapState,
-    ReducingState,
-    TableState,
-    ValueState,
-)
-from framework.operators.windows import Count, Duration, KeyWindow, SideWindow, TupleWindow
-from framework.operators.windows.joins import Band, Equal, SameWindow, Within
 
-__all__ = [
-    "APlus",
-    "Abort",
-    "AggregatingState",
-    "Band",
-    "BatchBolt",
-    "BatchingBolt",
-    "Block",
-    "Bolt",
-    "Component",
-    "Count",
-    "Duration",
-    "Equal",
-    "GlobalStreamId",
-    "Grouping",
-    "JPlus",
-    "JavaBolt",
-    "JavaSpout",
-    "JoinBolt",
-    "KeyValueState",
-    "KeyWindow",
-    "KeyedStream",
-    "Later",
-    "ListState",
-    "MapState",
-    "OPlus",
-    "Pace",
-    "PartitionedSpout",
-    "ReducingState",
-    "ReliableSpout",
-    "RowError",
-    "Rows",
-    "SameWindow",
-    "SeekableSpout",
-    "SharedTable",
-    "ShellBolt",
-    "ShellSpout",
-    "SideWindow",
-    "Spout",
-    "StatefulBolt",
-    "Stream",
-    "StreamBuilder",
-    "TableState",
-    "TicklessBatchingBolt",
-    "Topology",
-    "TopologyBuilder",
-    "Tuple",
-    "TupleStream",
-    "TupleWindow",
-    "ValueState",
-    "Watermark",
-    "WindowedBolt",
-    "Within",
-    "after",
-    "at",
-    "run",
-    "scale",
-    "suspend",
-]
+if TYPE_CHECKING:
+    from framework.public import *  # noqa: F403 - a second list of names would fall behind the first
+    from framework.public import __all__ as __all__
+else:
+
+    def __getattr__(name: str) -> Any:
+        """A public name, which is an attribute from then on."""
+        if name == "__all__" or not name.startswith("_"):
+            public = import_module("framework.public")  # not by a name, which would be asked for here
+            if name == "__all__" or name in public.__all__:
+                found = globals()[name] = getattr(public, name)
+                return found
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *import_module("framework.public").__all__})
+
 
 aliases.install()

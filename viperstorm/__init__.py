@@ -18,5 +18,24 @@ viperstorm.spark        prepared datasets as spouts, and whole histories inside 
 ======================  ======================================================================
 """
 
-from framework import *  # noqa: F403 - a second list of names would fall behind framework's
-from framework import __all__ as __all__
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from framework import *  # noqa: F403 - a second list of names would fall behind framework's
+    from framework import __all__ as __all__
+else:
+
+    def __getattr__(name: str) -> Any:
+        """A name of `framework`, which imports them all with the first one."""
+        if name == "__all__" or not name.startswith("_"):
+            import framework
+
+            if name == "__all__" or name in framework.__all__:
+                found = globals()[name] = getattr(framework, name)
+                return found
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        import framework
+
+        return sorted({*globals(), *framework.__all__})

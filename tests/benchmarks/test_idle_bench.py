@@ -14,6 +14,6 @@ def test_every_spout_and_time_has_its_line(run_script: Run, place: str) -> None:
     rows = run_script("idle.py", "--seconds=1.5", "--settle=0.7", "--place", place, "--time", "logical")
 
     assert [row[:3] for row in rows] == [
-        [place, spout, "logical"] for spout in ("generator", "polled", "blocking")
+        [place, spout, "logical"] for spout in ("due", "generator", "polled", "blocking")
     ]
     assert all(0 < number(row[4]) < 200 for row in rows)

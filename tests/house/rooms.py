@@ -16,6 +16,7 @@ Rows = Sequence[Sequence[str]]
 ORDERS: Mapping[str, Rows] = {
     "framework": (
         ("cli", "framework"),
+        ("public",),
         ("api", "testing"),
         ("frontends", "web"),
         ("runtime",),

@@ -125,3 +125,18 @@ def test_python_m_viperstorm_is_the_command(tmp_path: Path) -> None:
         [sys.executable, "-m", "viperstorm", "--version"], cwd=tmp_path, capture_output=True, text=True
     )
     assert ran.stdout.startswith("viper, version ")
+
+
+@pytest.mark.parametrize("name", ["framework", "viperstorm"])
+def test_names_are_imported_when_the_first_is_asked_for(name: str) -> None:
+    told = f"""
+import sys
+import {name}
+assert not any(found.startswith("framework.operators") for found in sys.modules), "imported already"
+assert {{"Bolt", "run"}} <= set(dir({name})) and "no_such_name" not in dir({name})
+assert {name}.Bolt is sys.modules["framework.operators.components"].Bolt
+assert not hasattr({name}, "no_such_name")
+from {name} import *
+assert Spout is {name}.Spout
+"""
+    subprocess.run([sys.executable, "-c", told], check=True, cwd=REPOSITORY)
