@@ -34,7 +34,8 @@ def planned() -> Planned:
     builder.set_bolt("sink", CollectingSink).global_grouping("left").global_grouping("right")
     where = {"source": 1, "left": 2, "right": 3, "sink": 2}
     options = Workers("process", 3).options
-    planned = plan_of(builder, **options, viper__placement=where, topology__acker__executors=0)
+    placed = {**options, "viper__placement": where}
+    planned = plan_of(builder, **placed, topology__acker__executors=0)
     assert [task.component for task in planned[0].tasks] == ["left", "right", "sink", "source"]
     return planned
 
@@ -114,7 +115,7 @@ def test_what_tasks_that_claim_key_groups_lose_counts_once() -> None:
     bolt.fields_grouping("source", "number").fields_grouping("other", "number")
     where = {"source": 1, "by-key": 1, "other": 2}
     options = {**Workers("process", 2).options, "topology__acker__executors": 0}
-    planned = plan_of(builder, **options, viper__placement=where)
+    planned = plan_of(builder, **{**options, "viper__placement": where})
     plan, network = planned[0], Network.create(*planned)
     source = plan.tasks_of("source")[0].id
     tasks = [task.id for task in plan.tasks_of("by-key")]
