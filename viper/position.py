@@ -332,6 +332,19 @@ class Positions:
         lib.vp_positions_trees(self._handle, first, count, ffi.from_buffer("uint64_t[]", into))
         return into
 
+    def untracked(self, first: int = 0, count: int | None = None) -> int:
+        """The number of positions without a tree, of `count` from index `first` on, else of all from there.
+
+        Tasks in worker processes ask for it behind each take. To make an array of the trees and count in that
+        took 55 % of the time of a word count on columns.
+
+        Raises:
+            IndexError: there are not that many.
+        """
+        count = len(self) - first if count is None else count
+        _check_range(self, first, count)
+        return int(lib.vp_positions_untracked(self._handle, first, count))
+
     def set_tree(self, index: int, tree: int) -> None:
         """Put one position into a tree; IndexError if there is none."""
         place = self._place(index)

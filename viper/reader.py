@@ -147,7 +147,7 @@ class Reader:
             for index, jumbo in enumerate(jumbos[source], slot):
                 payloads[index % len(payloads)] = jumbo
         positions.truncate(kept)
-        lib.vp_merge_delivered_since(self._merge, positions.trees(0, kept).count(0))
+        lib.vp_merge_delivered_since(self._merge, positions.untracked(0, kept))
 
     def get_ready(self, limit: int, into: Positions, *, borrows: bool = False) -> list[Run]:
         """Deliver up to `limit` tuples that are ready, in order.

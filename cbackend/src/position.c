@@ -134,6 +134,16 @@ int vp_positions_set_trees(vp_positions *positions, const uint32_t *indexes, con
     return 0;
 }
 
+uint64_t vp_positions_untracked(const vp_positions *positions, uint64_t first, uint64_t count)
+{
+    if (vp_positions_on_line(positions))
+        return count;
+    uint64_t untracked = 0;
+    for (uint64_t i = first; i < first + count; i++)
+        untracked += positions->data[i].tree == 0;
+    return untracked;
+}
+
 bool vp_positions_tracked(const vp_positions *positions, uint64_t first)
 {
     if (vp_positions_on_line(positions))

@@ -216,6 +216,10 @@ static void test_trees_travel_with_their_positions(void)
     for (int i = 0; i < 5; i++)
         CHECK_EQUAL(found[i], expected[i]);
     CHECK(vp_positions_tracked(out, 4) && !vp_positions_tracked(out, 5));
+    CHECK_EQUAL(vp_positions_untracked(out, 0, 5), 1);
+    CHECK_EQUAL(vp_positions_untracked(out, 3, 2), 1);
+    CHECK_EQUAL(vp_positions_untracked(out, 4, 1), 0);
+    CHECK_EQUAL(vp_positions_untracked(out, 5, 0), 0);
     CHECK_EQUAL(vp_positions_set_trees(out, (uint32_t[]){3, 4}, (uint64_t[]){0, 0}, 2), 0);
     CHECK(vp_positions_tracked(out, 2) && !vp_positions_tracked(out, 3));
     CHECK_EQUAL(vp_positions_set_trees(out, (uint32_t[]){4}, (uint64_t[]){5}, 1), 0);

@@ -61,6 +61,17 @@ def test_whether_any_is_tracked() -> None:
     assert not made.tracked()
 
 
+def test_those_without_a_tree_are_counted() -> None:
+    made = numbered(0, 5, 0, 6)
+    assert [made.untracked(), made.untracked(1), made.untracked(1, 2), made.untracked(4)] == [2, 1, 1, 0]
+    on_line = Positions()
+    on_line.extend_logical(5, 9, LEVEL)
+    assert [on_line.untracked(), on_line.untracked(2, 3)] == [9, 3]
+    for first, count in ((0, 10), (10, None), (-1, 1)):
+        with pytest.raises(IndexError):
+            on_line.untracked(first, count)
+
+
 def test_outputs_are_in_their_inputs_tree() -> None:
     parents, made = numbered(1, 0, 3), Positions()
     assert made.extend_children(parents, 0, 3, array("I", [5, 6, 8]), 0, LEVEL) == 3  # saturated

@@ -126,6 +126,9 @@ void vp_positions_trees(const vp_positions *positions, uint64_t first, uint64_t 
  * where one of them is that. */
 int vp_positions_set_trees(vp_positions *positions, const uint32_t *indexes, const uint64_t *trees, uint64_t count);
 
+/* How many of [first, first + count), which must lie within, have no tree. */
+uint64_t vp_positions_untracked(const vp_positions *positions, uint64_t first, uint64_t count);
+
 /* Whether any from `first` on has a tree. */
 bool vp_positions_tracked(const vp_positions *positions, uint64_t first);
 

@@ -98,7 +98,7 @@ class ClaimingCutter(Cutter):
             positions.scatter(mine, (self._theirs, self._mine))
             positions.clear()
             positions.extend(self._mine)
-        self._from.working(positions.trees(0, count).count(0) if positions.tracked() else count)
+        self._from.working(positions.untracked(0, count))
         return pieces
 
     def _groups_of(self, piece: Piece) -> array[int]:

@@ -147,7 +147,7 @@ class Destination:
 
     def waiting_untracked(self) -> int:
         """The number of untracked tuples that wait for room; if the process dies, they are lost."""
-        return self.positions.trees(0, self.count).count(0) if self.count else 0
+        return self.positions.untracked(0, self.count)
 
     def publish_waiting(self) -> None:
         """Publish the position of the first tuple that waits, of which there must be one, to the consumers.

@@ -198,9 +198,7 @@ class SortedInPython:
 
     def _untracked(self, source: int) -> int:
         """The number of tuples that wait here and would be lost with this process: nobody tracks them."""
-        places, passed = self._places[source], int(self._passed[source])
-        waiting = len(places) - passed
-        return places.trees(passed, waiting).count(0) if places.tracked(passed) else waiting
+        return self._places[source].untracked(int(self._passed[source]))
 
     def give_back(self) -> None:
         """Do nothing: lent values are copied where they arrive."""

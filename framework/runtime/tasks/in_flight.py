@@ -156,7 +156,7 @@ class InFlight:
         calls = [Call(self._done, tup) for tup in self._inbox]
         self._calls += calls
         self._of_now.begin_calls(calls, self._room.in_flight)
-        return found.trees(0, len(found)).count(0)
+        return found.untracked()
 
     def _begin_again(self) -> None:
         """Have a component that was made again begin with the tuples that the one before has not done."""
@@ -243,7 +243,7 @@ class InFlight:
 
     def _untracked(self, first: int) -> int:
         """The number of tuples that nobody tracks from an index of the positions on."""
-        return self._places.trees(first, len(self._places) - first).count(0)
+        return self._places.untracked(first)
 
     def give_back(self) -> Lease | None:
         """As `Reader.give_back`."""

@@ -302,5 +302,4 @@ class Answering:
 
     def untracked(self, positions: Positions) -> int:
         """The number of tuples in process, at these positions, that nobody tracks."""
-        count = len(positions)
-        return positions.trees(0, count).count(0) if self._is_tracked else count
+        return positions.untracked() if self._is_tracked else len(positions)
