@@ -74,7 +74,7 @@ def test_a_compiled_module_for_another_python_is_told_at_the_first_import(name: 
         "import importlib.util\n"
         "find = importlib.util.find_spec\n"
         f"importlib.util.find_spec = lambda name: None if name == {name!r} else find(name)\n"
-        "import viperstorm"
+        "from viperstorm import Bolt"
     )
     last = done.stderr.splitlines()[-1]
     assert last.startswith(
