@@ -1,8 +1,8 @@
 """The first placement of a run on worker processes: the best plan by the costs that are built in.
 
-The costs are those of kinds of steps. They are rounded from word counts, filters and windows on one machine
-(docs/measurements.md), with user code that does little, as nobody can know more of it. Only their ratios
-matter. Code that does more makes it better to divide a run than these costs say, and never worse.
+Each kind of step has its costs. The costs of bolts, functions, batches, crossings and columns are rounded
+from word counts and filters on one machine (docs/measurements.md), with user code that does little. Joins,
+windows, programs and all selectivities are guessed. Only ratios of costs matter.
 
 All numbers of tasks stay. A run that moves bolts by itself begins with this placement, and so it has less to
 undo than where tasks are dealt out.
@@ -40,8 +40,6 @@ PROGRAM: Final = StepCost(20_000, 5_000)
 SINK: Final = StepCost(40)
 _FUNCTION, _BY_KEY, _WINDOW = StepCost(120, 40), StepCost(200, 60), StepCost(400, 200, 0.1)
 KINDS: Final[Mapping[str, StepCost]] = {
-    "": BOLT,
-    "StatefulBolt": BOLT,
     "BatchBolt": StepCost(150, 60),
     "BatchingBolt": StepCost(100, 60, 0.1),
     "TicklessBatchingBolt": StepCost(100, 60, 0.1),
@@ -140,7 +138,7 @@ def _with_spare(plan: Plan, name: str, first: Sequence[int], workers: int) -> Se
 
 def _cost(plan: Plan, name: str) -> ComponentCost:
     """The built-in costs of a component."""
-    component = next(one for one in plan.topology.components if one.id == name)
+    component = plan.topology.component(name)
     streams = {one.stream for one in plan.subscriptions if one.source == name and not one.cyclic}
     typed = [stream.schema is not None for stream in component.outputs or ()]
     if not isinstance(component.implementation, PythonImplementation):
@@ -148,7 +146,7 @@ def _cost(plan: Plan, name: str) -> ComponentCost:
     elif component.role is Role.SPOUT:
         step = SPOUT
     else:
-        step = step_cost(plan.traits[name].kind) if plan.traits[name].is_class_known else BOLT
+        step = step_cost(plan.traits[name].kind)
     is_typed = bool(typed) and all(typed)
     if not typed:  # a sink takes tuples as they come
         inputs = {(one.source, one.stream) for one in plan.subscriptions if one.target == name}
@@ -157,5 +155,5 @@ def _cost(plan: Plan, name: str) -> ComponentCost:
 
 
 def _is_typed(plan: Plan, source: str, stream: str) -> bool:
-    component = next(one for one in plan.topology.components if one.id == source)
-    return any(one.name == stream and one.schema is not None for one in component.outputs or ())
+    found = plan.topology.component(source).stream(stream)
+    return found is not None and found.schema is not None

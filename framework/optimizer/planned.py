@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from framework.model.config import Settings
 from framework.model.topology import PythonImplementation, Role, Topology
+from framework.model.topology.grouping import DIVIDING
 from framework.planning import Plan, WorkerKind, make_plan
 from framework.planning.placement import BY_COSTS, workers_of
 from framework.planning.scaling import CONTROLLER, MOST, declares_free
@@ -46,6 +47,7 @@ def _single_tasks(plan: Plan, settings: Settings) -> Mapping[str, int]:
     Two tasks of each bolt of a word count take 1.25 times as long inline as one. A bolt keeps its tasks where
     somebody can tell them apart. The configuration names their number, or this may change while the run
     lasts. Or each of them hears ticks, writes files, waits, or shares tuples with the others as these come.
+    Or the producers of its tuples choose their tasks.
     """
     if plan.placement.kind is not WorkerKind.INLINE:
         return {}
@@ -55,9 +57,11 @@ def _single_tasks(plan: Plan, settings: Settings) -> Mapping[str, int]:
         is_fixed = bolt.id in settings["viper.tasks"] or (conf[MOST] or conf[CONTROLLER]) is not None
         waits = conf["viper.blocking"] or conf[SHARING] == CLAIMS or bool(own.unplain)
         is_heard = own.hears_ticks or own.batching is not Batching.NONE or own.kind.endswith("Sink")
+        is_chosen = any(given.grouping.kind not in DIVIDING for given in bolt.inputs)
         is_ours = isinstance(bolt.implementation, PythonImplementation)
         several = len(plan.tasks_of(bolt.id)) > 1
-        if several and is_ours and not (is_fixed or waits or is_heard) and declares_free(plan, bolt):
+        is_distinct = is_fixed or waits or is_heard or is_chosen
+        if several and is_ours and not is_distinct and declares_free(plan, bolt):
             log.info(
                 "%s has 1 task in place of %d, as all runs in one thread; viper.tasks gives it more",
                 bolt.id,

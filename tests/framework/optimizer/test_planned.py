@@ -230,6 +230,18 @@ def test_one_task_has_the_rows_of_three() -> None:
     assert rows == rows_of(topology, conf=asked) and len(rows) == 200
 
 
+class Choosing(Bolt):
+    outputs = [StreamOf(fields=["value"], direct=True)]
+
+
+def test_tasks_that_their_producer_chooses_stay() -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Source)
+    builder.set_bolt("choosing", Choosing).shuffle_grouping("source")
+    builder.set_bolt("chosen", Pass, 3).direct_grouping("choosing")
+    assert tasks(plan_of(builder.build("direct")), "chosen") == 3
+
+
 class Ticking(Pass):
     def process_tick(self, tup: Any) -> None:
         """Each task hears its own."""
