@@ -15,6 +15,7 @@ from viper.errors import CodecError
 from viper.jumbo import Jumbo
 from viper.position import Position, Positions
 from viper.rows import Decoder
+from viper.source import WHOLE
 
 if TYPE_CHECKING:
     from viper.columns.lease import Lease
@@ -89,11 +90,29 @@ class Reader:
         self._most = 0
         """The most tuples that are delivered at once, where it holds them."""
         self._most_runs = _MAX_RUNS
+        self._enough: int | None = None
+        """The number of tuples above which a jumbo tuple is delivered alone, where it is not to be cut."""
         self._mask = EVERYTHING
 
     def skip_but(self, mask: int) -> None:
         """Have addressed rows of other processes that have no bit in common with a mask come as None."""
         self._mask = mask
+
+    def take_whole(self, enough: int) -> int:
+        """From now on, deliver a large jumbo tuple alone and uncut, as far as the limit allows it.
+
+        It changes nothing for several sources, as runs end where these interleave.
+
+        Args:
+            enough: the most tuples that are delivered at once of smaller ones.
+
+        Returns:
+            The largest limit that is of use.
+        """
+        if len(self._rings) > 1:
+            return enough
+        self._enough = enough
+        return max(enough, min(WHOLE * enough, int(lib.vp_ring_tuples(self._rings[0])) // WHOLE))
 
     def hold(self, *, singly: bool = False) -> None:
         """From now on, release nothing that was delivered but by `release`.
@@ -207,6 +226,8 @@ class Reader:
             limit = self._loans.limit(limit)
         if self._holds:
             limit = min(limit, self._most)
+        if self._enough is not None and limit > self._enough:
+            limit = min(limit, max(lib.vp_merge_next(self._merge), self._enough))
         try:
             made = self._take(self._merge, into._handle, limit, self._runs, self._most_runs)
             if made <= 0:

@@ -21,6 +21,8 @@ from viper.position import END, Position, Positions, c_position, position_of
 from viper.rows import Decoder
 
 _MOST: Final = 2**64 - 1
+WHOLE: Final = 4
+"""A batch that is not to be cut has at most so many times as many tuples as others; three fit beside it."""
 
 
 class Repeat(Protocol):
@@ -77,6 +79,10 @@ class Source:
     def store_bytes(self) -> int | None:
         """Bytes that it has for payloads on their way to other processes; None where it encodes none."""
         return int(lib.vp_ring_payload_bytes(self._ring)) if self._encodes else None
+
+    def most_whole(self, rows: int) -> int:
+        """The most tuples of a batch that is not to be cut, where others have at most so many rows."""
+        return min(WHOLE * rows, int(lib.vp_ring_tuples(self._ring)) // WHOLE)
 
     def add(self, jumbo: Jumbo, positions: Positions, first: int, count: int) -> bool:
         """Hand over a jumbo tuple; False, and nothing taken, while the gate is full.

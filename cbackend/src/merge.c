@@ -524,6 +524,14 @@ bool vp_merge_ready(vp_merge *merge)
     return settle(merge);
 }
 
+uint64_t vp_merge_next(vp_merge *merge)
+{
+    if (!settle(merge))
+        return 0;
+    uint64_t winner = merge->order.winner.source;
+    return (uint64_t)(merge->cursors[winner].end - merge->order.heads[winner]);
+}
+
 vp_position vp_merge_frontier(vp_merge *merge)
 {
     settle(merge);

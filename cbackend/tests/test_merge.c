@@ -39,10 +39,13 @@ static void test_one_source_goes_whole(void)
 {
     fixture f = set_up(1);
     CHECK_EQUAL(vp_merge_holding(f.merge), 0);
+    CHECK_EQUAL(vp_merge_next(f.merge), 0);
     CHECK(add(f.rings[0], 1, 5) >= 0 && add(f.rings[0], 6, 3) >= 0);
+    CHECK_EQUAL(vp_merge_next(f.merge), 5);
     CHECK_EQUAL(vp_merge_take(f.merge, f.into, 7, f.runs, MAX_RUNS), 2);
     expect_run(f.runs[0], 0, 0, 0, 5);
     expect_run(f.runs[1], 0, 1, 0, 2);
+    CHECK_EQUAL(vp_merge_next(f.merge), 1);
     vp_merge_release(f.merge);
     CHECK_EQUAL(vp_gate_delivered(f.gate, 0, 0).waiting_jumbos, 1);
     CHECK_EQUAL(vp_merge_take(f.merge, f.into, 7, f.runs, MAX_RUNS), 1);

@@ -17,7 +17,7 @@ from viper.jumbo import Jumbo
 from viper.payload import Rows
 from viper.position import Position, Positions
 from viper.reader import LEAST_BYTES, Loans, Reader
-from viper.source import Source
+from viper.source import WHOLE, Source
 
 ROWS = LEAST_BYTES // 8
 """Rows of a number that are worth a lease."""
@@ -285,3 +285,58 @@ def test_the_successor_of_a_dead_source_leaves_what_is_borrowed() -> None:
     del view
     assert ends.reader.give_back() is None
     assert ends.add(count)
+
+
+# -- large ones come uncut
+
+
+def sizes(ends: Ends, limit: int) -> list[int]:
+    """The tuples of the jumbo tuples that come at once."""
+    return [len(columns) for columns in ends.borrow(limit)]
+
+
+def test_a_large_jumbo_tuple_comes_alone_and_uncut() -> None:
+    ends = Ends()
+    largest = ends.reader.take_whole(ROWS)
+    assert largest == (1 << 17) // WHOLE
+    for rows in (ROWS // 2, ROWS // 4, 3 * ROWS, ROWS // 2, ROWS):
+        assert ends.add(1, rows)
+    assert sizes(ends, largest) == [ROWS // 2, ROWS // 4, ROWS // 4]
+    assert sizes(ends, largest) == [3 * ROWS - ROWS // 4]
+    assert sizes(ends, largest) == [ROWS // 2, ROWS // 2]
+    assert sizes(ends, largest) == [ROWS // 2]
+    assert sizes(ends, largest) == []
+
+
+def test_a_large_jumbo_tuple_is_cut_at_the_limit_and_is_lent_all_the_same() -> None:
+    ends = Ends()
+    largest = ends.reader.take_whole(2 * ROWS)
+    assert ends.add(5, 3 * ROWS)
+    for limit, expected in ((8, 8), (100, 100), (largest, 3 * ROWS - 108)):
+        (columns,) = ends.borrow(limit)
+        assert len(columns) == expected
+        assert columns.lease is not None
+        assert numbers(columns).tolist() == [5] * expected
+
+
+def test_what_is_put_back_of_a_large_one_comes_again() -> None:
+    ends = Ends()
+    ends.reader.defer()
+    largest, positions = ends.reader.take_whole(ROWS), Positions()
+    assert ends.add(3, 2 * ROWS)
+    (run,) = ends.reader.get_ready(largest, positions, borrows=True)
+    assert run[3] == 2 * ROWS
+    ends.reader.put_back([(run, ROWS)], positions, ROWS)
+    ends.reader.accept()
+    assert sizes(ends, largest) == [ROWS]
+
+
+def test_several_sources_have_no_use_for_a_larger_limit() -> None:
+    arena = Arena.shared(1 << 20)
+    gate = ScaleGate.create(arena, 2, slots=4, tuples=1 << 10, payload_bytes=0)
+    assert gate.reader(0).take_whole(16) == 16
+
+
+def test_a_whole_one_has_four_times_as_many_rows_as_others_at_most() -> None:
+    ends = Ends()
+    assert ends.reader.take_whole(16) == ends.source.most_whole(16) == WHOLE * 16

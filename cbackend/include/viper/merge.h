@@ -40,6 +40,9 @@ void vp_merge_free(vp_merge *merge);
  * there was none for the first. */
 int64_t vp_merge_take(vp_merge *merge, vp_positions *into, uint64_t limit, vp_run *runs, uint32_t max_runs);
 
+/* The tuples of the jumbo tuple that comes next which were not delivered as yet; 0 while none is ready. */
+uint64_t vp_merge_next(vp_merge *merge);
+
 /* Puts runs together, in place, so that there is one for each jumbo tuple, in the order of their first tuples.
  *
  * runs:  what vp_merge_take delivered, at most 65,536

@@ -78,6 +78,8 @@ class Destination:
         stores = [store for source in sources if (store := source.store_bytes) is not None]
         self._columns_bytes = min(stores) // STORE_SHARE if stores else None
         """About the most bytes of columns in one jumbo tuple; None if none of them leaves the process."""
+        self._most_whole = min((source.most_whole(self._columns_rows) for source in sources), default=0)
+        """The most rows of such a jumbo tuple, where they were emitted as one batch."""
         self._next: Jumbo | None = None
         """The jumbo tuple that a gate had no room for last; it holds the first tuples that wait."""
         self._taken_by = 0
@@ -174,7 +176,9 @@ class Destination:
             return self._jumbo_size
         if self._columns_bytes is None:
             return self._columns_rows
-        return max(min(self._columns_rows, self._columns_bytes // payload.row_bytes), 1)
+        # Each piece costs its consumers turns: in pieces of 16,384 a word count takes 1.4 times as long.
+        whole = min(self._waiting.rest, self._most_whole)
+        return max(min(max(self._columns_rows, whole), self._columns_bytes // payload.row_bytes), 1)
 
     def _jumbo(self, first: int, most: int) -> Jumbo:
         payload = self._waiting.first(most)
@@ -293,6 +297,11 @@ class Backlog:
     def next(self) -> Payload:
         """The payload that the first of them is in; there must be one."""
         return self._payloads[0]
+
+    @property
+    def rest(self) -> int:
+        """The number of tuples of that payload which have not been dropped."""
+        return len(self._payloads[0]) - self._gone
 
     def first(self, most: int) -> Payload:
         """The first of them, so many at most; less where those behind are not worth joining to them."""

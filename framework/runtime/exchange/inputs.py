@@ -155,6 +155,18 @@ class BoltInput:
         self.cycle_is_over = not self.feedback
         """True if nothing comes back through a cycle any more."""
 
+    def take_whole(self, rows: int) -> int:
+        """Have a batch of columns come as it was handed over by another process, where one source brings all.
+
+        Args:
+            rows: the most rows that come at once of smaller batches.
+
+        Returns:
+            The most tuples of a slice.
+        """
+        reader = self.channel.reader
+        return reader.take_whole(rows) if type(reader) is Reader and not self.feedback else rows
+
     def pass_through(self, stage: Channel) -> None:
         """Have the tuples of the channel pass through a stage, which takes them of it; there is no cycle."""
         self.channel = stage

@@ -12,7 +12,7 @@ from framework.operators.sinks import CollectingSink
 from framework.runtime.exchange.destination import STORE_SHARE, Destination
 from framework.runtime.execution.assembly.network import Network
 from tests.framework.runtime.pieces import plan_of
-from tests.framework.runtime.workers.running import INLINE, THREADS, Workers
+from tests.framework.runtime.workers.running import INLINE, PROCESSES, THREADS, Workers
 from viper.columns.payload import Columns
 from viper.jumbo import Jumbo
 from viper.position import Positions
@@ -24,9 +24,13 @@ ROWS, ROW_BYTES, JUMBO, MOST = 100, 8, 16, 64
 class Taking:
     """A source that takes everything, and notes how much at once."""
 
-    def __init__(self, store_bytes: int | None) -> None:
+    def __init__(self, store_bytes: int | None, whole: int = 0) -> None:
         self.store_bytes = store_bytes
+        self.whole = whole
         self.sizes: list[int] = []
+
+    def most_whole(self, rows: int) -> int:
+        return self.whole
 
     def add(self, jumbo: Jumbo, positions: Positions, first: int, count: int) -> bool:
         assert jumbo.size == count
@@ -55,6 +59,42 @@ def test_they_take_a_share_of_what_a_channel_between_processes_holds(
     assert [taker.sizes for taker in takers] == [expected] * len(stores)
 
 
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([100], [100]),
+        ([150], [128, 22]),
+        ([40, 40], [64, 16]),
+        ([40, 100, 40], [64, 76, 40]),
+    ],
+    ids=["one batch", "a larger one", "small ones", "a large one among small ones"],
+)
+def test_a_batch_goes_to_another_process_as_it_was_emitted(rows: list[int], expected: list[int]) -> None:
+    taker = Taking(STORE_SHARE * ROW_BYTES * 1000, whole=128)
+    destination = Destination([1], cast("list[Source]", [taker]), JUMBO, False, MOST)
+    for count in rows:
+        destination.put(Columns(pa.record_batch({"n": pa.array(range(count), pa.int64())})))
+    assert destination.flush()
+    assert taker.sizes == expected
+
+
+def test_a_batch_is_cut_where_it_takes_more_than_a_share_of_the_bytes() -> None:
+    taker = Taking(STORE_SHARE * ROW_BYTES * 80, whole=128)
+    destination = Destination([1], cast("list[Source]", [taker]), JUMBO, False, MOST)
+    destination.put(Columns(pa.record_batch({"n": pa.array(range(ROWS), pa.int64())})))
+    assert destination.flush()
+    assert taker.sizes == [80, 20]
+
+
+def test_a_batch_is_cut_within_a_process_and_where_one_of_two_readers_has_no_room_for_more() -> None:
+    pairs: list[list[Taking]] = [[Taking(None, 128)], [Taking(1 << 20, 128), Taking(None, 32)]]
+    for takers in pairs:
+        destination = Destination([1], cast("list[Source]", takers), JUMBO, False, MOST)
+        destination.put(Columns(pa.record_batch({"n": pa.array(range(ROWS), pa.int64())})))
+        assert destination.flush()
+        assert [taker.sizes for taker in takers] == [[64, 36]] * len(takers)
+
+
 class Typed(Spout):
     outputs = [Stream(schema={"n": "int64"})]
 
@@ -65,8 +105,8 @@ class Untyped(Spout):
 
 @pytest.mark.parametrize(
     ("workers", "spout", "batches"),
-    [(INLINE, Typed, 2), (THREADS, Typed, 8), (THREADS, Untyped, 1)],
-    ids=["within an executor", "between two", "of single tuples"],
+    [(INLINE, Typed, 2), (THREADS, Typed, 8), (PROCESSES, Typed, 16), (THREADS, Untyped, 1)],
+    ids=["within an executor", "between two", "between two processes", "of single tuples"],
 )
 def test_a_channel_holds_several_batches_of_columns(
     workers: Workers, spout: type[Spout], batches: int

@@ -426,7 +426,10 @@ class TaskFactory:
             processor = LandingProcessor(in_flight.land, slot, inbox, acker, context.counters)
         else:
             processor = make_processor(context, slot, inbox, collector.bulk, acker, commits)
-        largest = self._settings["viper.columns.rows"] if whole and received.is_typed else None
+        largest = None
+        if whole and received.is_typed:
+            rows = self._settings["viper.columns.rows"]
+            largest = rows if transactional is not None else received.take_whole(rows)
         answering = Answering(slot, emitter, assigner, processor, acker, context.counters)
         parts = BoltParts(
             assigner=assigner,
