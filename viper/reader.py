@@ -15,7 +15,7 @@ from viper.errors import CodecError
 from viper.jumbo import Jumbo
 from viper.position import Position, Positions
 from viper.rows import Decoder
-from viper.source import WHOLE
+from viper.source import BATCHES_BESIDE, WHOLE
 
 if TYPE_CHECKING:
     from viper.columns.lease import Lease
@@ -112,7 +112,8 @@ class Reader:
         if len(self._rings) > 1:
             return enough
         self._enough = enough
-        return max(enough, min(WHOLE * enough, int(lib.vp_ring_tuples(self._rings[0])) // WHOLE))
+        room = int(lib.vp_ring_tuples(self._rings[0]))
+        return max(enough, min(WHOLE * enough, room // (1 + BATCHES_BESIDE)))
 
     def hold(self, *, singly: bool = False) -> None:
         """From now on, release nothing that was delivered but by `release`.

@@ -22,7 +22,9 @@ from viper.rows import Decoder
 
 _MOST: Final = 2**64 - 1
 WHOLE: Final = 4
-"""A batch that is not to be cut has at most so many times as many tuples as others; three fit beside it."""
+"""A jumbo tuple that was emitted at once has at most so many times as many tuples as others."""
+BATCHES_BESIDE: Final = 3
+"""Others that there is room for beside such a one of columns."""
 
 
 class Repeat(Protocol):
@@ -52,6 +54,7 @@ class Source:
     __slots__ = (
         *("_adding", "_arena", "_claim", "_encodes", "_local", "_marks", "_publish", "_repeat", "_ring"),
         "index",
+        "row_bytes",
     )
 
     def __init__(
@@ -65,6 +68,8 @@ class Source:
     ) -> None:
         self.index = index
         """Its place among the gate's sources, which breaks ties."""
+        self.row_bytes = 0
+        """Bytes of a tuple, on average, in the jumbo tuple that was encoded last; 0 at first."""
         self._ring = ring
         self._arena = arena  # keeps the ring's memory
         self._local = tuple(local)  # for each reader in this process, its payloads by slot
@@ -80,9 +85,14 @@ class Source:
         """Bytes that it has for payloads on their way to other processes; None where it encodes none."""
         return int(lib.vp_ring_payload_bytes(self._ring)) if self._encodes else None
 
-    def most_whole(self, rows: int) -> int:
-        """The most tuples of a batch that is not to be cut, where others have at most so many rows."""
-        return min(WHOLE * rows, int(lib.vp_ring_tuples(self._ring)) // WHOLE)
+    def most_whole(self, size: int, beside: int) -> int:
+        """The most tuples of a jumbo tuple that was emitted at once.
+
+        Args:
+            size: the most tuples of others.
+            beside: how many like it there is room for beside it.
+        """
+        return min(WHOLE * size, int(lib.vp_ring_tuples(self._ring)) // (1 + beside))
 
     def add(self, jumbo: Jumbo, positions: Positions, first: int, count: int) -> bool:
         """Hand over a jumbo tuple; False, and nothing taken, while the gate is full.
@@ -140,6 +150,7 @@ class Source:
                 raise self._refusal(fault, positions, first, count)
             encoded = encode(jumbo)
         size = len(encoded)
+        self.row_bytes = size // count
         if self._adding:
             raise self._reentry_error()
         self._adding = True  # likewise

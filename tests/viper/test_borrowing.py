@@ -17,7 +17,7 @@ from viper.jumbo import Jumbo
 from viper.payload import Rows
 from viper.position import Position, Positions
 from viper.reader import LEAST_BYTES, Loans, Reader
-from viper.source import WHOLE, Source
+from viper.source import BATCHES_BESIDE, WHOLE, Source
 
 ROWS = LEAST_BYTES // 8
 """Rows of a number that are worth a lease."""
@@ -298,7 +298,7 @@ def sizes(ends: Ends, limit: int) -> list[int]:
 def test_a_large_jumbo_tuple_comes_alone_and_uncut() -> None:
     ends = Ends()
     largest = ends.reader.take_whole(ROWS)
-    assert largest == (1 << 17) // WHOLE
+    assert largest == (1 << 17) // (1 + BATCHES_BESIDE)
     for rows in (ROWS // 2, ROWS // 4, 3 * ROWS, ROWS // 2, ROWS):
         assert ends.add(1, rows)
     assert sizes(ends, largest) == [ROWS // 2, ROWS // 4, ROWS // 4]
@@ -339,4 +339,4 @@ def test_several_sources_have_no_use_for_a_larger_limit() -> None:
 
 def test_a_whole_one_has_four_times_as_many_rows_as_others_at_most() -> None:
     ends = Ends()
-    assert ends.reader.take_whole(16) == ends.source.most_whole(16) == WHOLE * 16
+    assert ends.reader.take_whole(16) == ends.source.most_whole(16, BATCHES_BESIDE) == WHOLE * 16

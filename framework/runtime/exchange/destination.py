@@ -16,7 +16,7 @@ from viper.jumbo import Jumbo
 from viper.link import Link
 from viper.payload import Payload, Rows, worth_joining
 from viper.position import Positions
-from viper.source import Source
+from viper.source import BATCHES_BESIDE, Source
 
 STORE_SHARE = 8
 """The columns of a jumbo tuple take at most one part in so many of the room of a channel to another process.
@@ -26,6 +26,8 @@ Within a process there is no such limit. With as few bytes as here, it would mak
 Of records of 100 numbers it would make 0.6 million instead of 2.7, as each batch costs something for each of
 its columns.
 """
+_ROWS_BESIDE = 2
+"""Jumbo tuples of rows that there is room for beside one that was emitted at once."""
 MAX_WAITING = 1_000_000
 """Most tuples that may wait on one way through a cycle."""
 
@@ -76,10 +78,13 @@ class Destination:
         self._jumbo_size = jumbo_size
         self._columns_rows = columns_rows or jumbo_size
         stores = [store for source in sources if (store := source.store_bytes) is not None]
-        self._columns_bytes = min(stores) // STORE_SHARE if stores else None
-        """About the most bytes of columns in one jumbo tuple; None if none of them leaves the process."""
-        self._most_whole = min((source.most_whole(self._columns_rows) for source in sources), default=0)
-        """The most rows of such a jumbo tuple, where they were emitted as one batch."""
+        self._most_bytes = min(stores) // STORE_SHARE if stores else None
+        """About the most bytes of one jumbo tuple; None if none of them leaves the process."""
+        self._rows_whole, self._columns_whole = (
+            min((source.most_whole(size, beside) for source in sources), default=0)
+            for size, beside in ((jumbo_size, _ROWS_BESIDE), (self._columns_rows, BATCHES_BESIDE))
+        )
+        """The most tuples of one jumbo tuple that were emitted at once, in rows and in columns."""
         self._next: Jumbo | None = None
         """The jumbo tuple that a gate had no room for last; it holds the first tuples that wait."""
         self._taken_by = 0
@@ -171,14 +176,22 @@ class Destination:
 
     def _most_at_once(self) -> int:
         """The most tuples of the next jumbo tuple."""
-        payload = self._waiting.next
+        payload, rest = self._waiting.next, self._waiting.rest
         if isinstance(payload, Rows):
-            return self._jumbo_size
-        if self._columns_bytes is None:
+            if rest <= self._jumbo_size:
+                return self._jumbo_size
+            return max(self._jumbo_size, min(rest, self._rows_whole, self._fitting()))
+        if self._most_bytes is None:
             return self._columns_rows
         # Each piece costs its consumers turns: in pieces of 16,384 a word count takes 1.4 times as long.
-        whole = min(self._waiting.rest, self._most_whole)
-        return max(min(max(self._columns_rows, whole), self._columns_bytes // payload.row_bytes), 1)
+        most = max(self._columns_rows, min(rest, self._columns_whole))
+        return max(min(most, self._most_bytes // payload.row_bytes), 1)
+
+    def _fitting(self) -> int:
+        """The most rows that take no more bytes than they should, if they are like the last ones."""
+        if self._most_bytes is None:
+            return self._rows_whole
+        return self._most_bytes // max(1, *(source.row_bytes for source in self.sources))
 
     def _jumbo(self, first: int, most: int) -> Jumbo:
         payload = self._waiting.first(most)

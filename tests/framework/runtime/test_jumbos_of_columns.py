@@ -1,4 +1,4 @@
-"""The size of the jumbo tuples of columns."""
+"""The size of the jumbo tuples of columns, and of rows that were emitted at once."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ from framework.runtime.exchange.destination import STORE_SHARE, Destination
 from framework.runtime.execution.assembly.network import Network
 from tests.framework.runtime.pieces import plan_of
 from tests.framework.runtime.workers.running import INLINE, PROCESSES, THREADS, Workers
+from viper.arena import Arena
 from viper.columns.payload import Columns
+from viper.gate import ScaleGate
 from viper.jumbo import Jumbo
-from viper.position import Positions
+from viper.payload import Rows
+from viper.position import Position, Positions
 from viper.source import Source
 
 ROWS, ROW_BYTES, JUMBO, MOST = 100, 8, 16, 64
@@ -27,9 +30,10 @@ class Taking:
     def __init__(self, store_bytes: int | None, whole: int = 0) -> None:
         self.store_bytes = store_bytes
         self.whole = whole
+        self.row_bytes = 0
         self.sizes: list[int] = []
 
-    def most_whole(self, rows: int) -> int:
+    def most_whole(self, size: int, beside: int) -> int:
         return self.whole
 
     def add(self, jumbo: Jumbo, positions: Positions, first: int, count: int) -> bool:
@@ -93,6 +97,41 @@ def test_a_batch_is_cut_within_a_process_and_where_one_of_two_readers_has_no_roo
         destination.put(Columns(pa.record_batch({"n": pa.array(range(ROWS), pa.int64())})))
         assert destination.flush()
         assert [taker.sizes for taker in takers] == [[64, 36]] * len(takers)
+
+
+@pytest.mark.parametrize(
+    ("store_bytes", "row_bytes", "expected"),
+    [
+        (None, 0, [50, 16, 4]),
+        (STORE_SHARE * 1000, 0, [50, 16, 4]),
+        (STORE_SHARE * 1000, 25, [40, 26, 4]),
+        (STORE_SHARE * 1000, 500, [16, 16, 16, 16, 6]),
+    ],
+    ids=["within a process", "between two", "longer ones", "long ones"],
+)
+def test_rows_that_were_emitted_at_once_go_at_once_as_far_as_they_are_short(
+    store_bytes: int | None, row_bytes: int, expected: list[int]
+) -> None:
+    taker = Taking(store_bytes, whole=50)
+    taker.row_bytes = row_bytes
+    destination = Destination([1], cast("list[Source]", [taker]), JUMBO, False)
+    destination.put(Rows([(n,) for n in range(66)]))
+    destination.put(Rows([(n,) for n in range(4)]))
+    assert destination.flush()
+    assert taker.sizes == expected
+
+
+def test_a_source_knows_how_long_its_rows_were() -> None:
+    arena = Arena.shared(1 << 20)
+    made = ScaleGate.create(arena, 1, slots=4, tuples=64, payload_bytes=1 << 16)
+    source = ScaleGate.attach(arena, made.offset).source(0)
+    assert source.row_bytes == 0
+    positions = Positions()
+    for _ in range(10):
+        positions.append(Position(0, 0, 0))
+    assert source.add(Jumbo(Rows([("x" * 100,)] * 10)), positions, 0, 10)
+    assert 100 <= source.row_bytes < 120
+    assert source.most_whole(8, 2) == 64 // 3 and source.most_whole(4, 2) == 16
 
 
 class Typed(Spout):
