@@ -13,7 +13,7 @@ from framework.model.config import resolve
 from framework.model.topology import Topology
 from framework.operators.sinks import CollectingSink
 from framework.optimizer.costs import Deployment
-from framework.optimizer.first_placement import BOLT, SINK, builtin_cost, problem_of, step_cost
+from framework.optimizer.first_placement import BOLT, GAIN, SINK, builtin_cost, problem_of, step_cost
 from framework.optimizer.planned import planned
 from framework.planning import Plan, WorkerKind, make_plan
 from viperstorm import Bolt, Spout, TopologyBuilder, ValueState
@@ -140,11 +140,12 @@ def test_drawn_topologies_are_predicted_no_slower_than_any_other_placement(seed:
     found = Deployment({name: tuple(one - 1 for one in some) for name, some in workers(plan).items()})
     problem = problem_of(plan, 2)
     best = problem.predicted(found).rate
+    is_spread = len({worker for some in found.tasks.values() for worker in some}) > 1
     for _ in range(50):
         other = Deployment(
             {name: tuple(draw.randrange(2) for _ in some) for name, some in found.tasks.items()}
         )
-        assert problem.predicted(other).rate <= best * 1.000001, other
+        assert problem.predicted(other).rate <= best * (1.000001 if is_spread else GAIN), other
 
 
 def test_a_run_that_moves_bolts_begins_with_the_same_placement() -> None:
@@ -260,10 +261,42 @@ def test_what_nobody_knows_costs_as_much_as_a_bolt() -> None:
 
 
 def test_a_rare_stream_costs_little_and_columns_less() -> None:
-    cost = builtin_cost(BOLT, ["default", "late"], "default", typed=False)
+    cost = builtin_cost(BOLT, {"default": 1, "late": 1}, "default", typed=False)
     assert cost.streams["late"].selectivity < cost.streams["default"].selectivity / 10
-    typed = builtin_cost(BOLT, ["default"], "default", typed=True)
+    typed = builtin_cost(BOLT, {"default": 1}, "default", typed=True)
     assert (
         typed.ns < cost.ns / 10
         and typed.streams["default"].encode_ns < cost.streams["default"].encode_ns / 10
     )
+
+
+def test_a_tuple_of_more_values_costs_more_on_its_way() -> None:
+    cost = builtin_cost(BOLT, {"narrow": 1, "wide": 100}, "default", typed=False)
+    assert cost.streams["wide"].encode_ns > 10 * cost.streams["narrow"].encode_ns
+
+
+class Records(Source):
+    outputs = ["ts", "id", "value"]
+
+
+class Keeps(Pass):
+    outputs = ["ts", "id", "value"]
+
+
+def of_records(*middle: type[Bolt]) -> Topology:
+    """A source of records -> bolts in turn -> sink."""
+    builder = TopologyBuilder()
+    builder.set_spout("source", Records)
+    before = "source"
+    for number, cls in enumerate(middle):
+        builder.set_bolt(f"bolt{number}", cls).shuffle_grouping(before)
+        before = f"bolt{number}"
+    builder.set_bolt("sink", CollectingSink).global_grouping(before)
+    return builder.build("records")
+
+
+def test_a_filter_of_records_stays_on_one_worker_and_two_bolts_do_not() -> None:
+    alone = workers(plan_of(of_records(Keeps), topology__workers=2))
+    assert alone == {"source": [1], "bolt0": [1], "sink": [1]}
+    found = workers(plan_of(of_records(Keeps, Keeps), topology__workers=2))
+    assert found == {"source": [1], "bolt0": [1], "bolt1": [2], "sink": [2]}
