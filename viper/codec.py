@@ -44,7 +44,7 @@ def encode(jumbo: Jumbo) -> bytes:
         CodecError: a value cannot be carried to another process.
     """
     payload = jumbo.payload
-    if jumbo.tags is None and jumbo.mask_shift is None and payload.__class__ is Rows:
+    if jumbo.tags is None and jumbo.mask_shift is None and isinstance(payload, Rows):
         whole = encode_rows(payload.rows, _UNTAGGED[_PLAIN])  # the common case, written where it stays
         return _UNTAGGED[_PICKLED] + _pickled(payload.rows) if whole is None else whole
     if jumbo.mask_shift is not None:

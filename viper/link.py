@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from itertools import islice
 
 from viper.jumbo import Jumbo
+from viper.payload import Rows
 from viper.position import END, LEAST, UNTOLD, Position, Positions
 from viper.reader import Run
 from viper.statistics import DeliveryStatistics, GateStatistics, ReaderStatistics, SourceStatistics
@@ -147,7 +148,7 @@ class Link:
         for jumbo in islice(self._jumbos, 1, None):
             if count >= limit:
                 break
-            if count + jumbo.size > limit and jumbo.payload.kind is not None:
+            if count + jumbo.size > limit and not isinstance(jumbo.payload, Rows):
                 return count
             count += jumbo.size
         return min(count, limit)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -11,6 +12,11 @@ import pytest
 from viper.rows import are_ends, call_choosing, call_each, call_flat
 
 ROWS: list[tuple[Any, ...]] = [(3,), (1,), (0,), (2,)]
+
+
+def given(bare: bool) -> list[Any]:
+    """The rows, or their values."""
+    return [value for (value,) in ROWS] if bare else ROWS
 
 
 def raising(at: int, error: BaseException, otherwise: Callable[[int], Any]) -> Callable[[int], Any]:
@@ -24,27 +30,44 @@ def raising(at: int, error: BaseException, otherwise: Callable[[int], Any]) -> C
     return function
 
 
-@pytest.mark.parametrize(("packs", "expected"), [(True, [(6,), (2,), (0,), (4,)]), (False, [6, 2, 0, 4])])
-def test_each_result_is_appended(packs: bool, expected: list[Any]) -> None:
+@pytest.mark.parametrize("bare", [True, False])
+def test_each_result_is_appended(bare: bool) -> None:
     made: list[Any] = []
-    assert call_each(lambda value: 2 * value, ROWS, made, packs) is None
-    assert made == expected
+    assert call_each(lambda value: 2 * value, given(bare), made, bare) == (None, True)
+    assert made == [6, 2, 0, 4]
 
 
 def test_a_method_in_c_is_called_too() -> None:
     made: list[Any] = []
-    ends, raised = call_flat(str.split, [("a b",), ("",), ("c",)], made, True)
-    assert made == [("a",), ("b",), ("c",)]
-    assert (list(array("I", ends)), raised) == ([2, 2, 3], None)
+    (ends, raised), plain = call_flat(str.split, [("a b",), ("",), ("c",)], made)
+    assert made == ["a", "b", "c"]
+    assert (list(array("I", ends)), raised, plain) == ([2, 2, 3], None, True)
+    bare: list[Any] = []
+    assert call_flat(str.split, ["a b", "", "c"], bare, True) == ((ends, None), True)
+    assert bare == made
+
+
+@pytest.mark.parametrize(
+    ("answer", "plain"),
+    [(1, True), ((1, ("a", None)), True), ([1], False), ((1, []), False), (Decimal(1), False)],
+)
+@pytest.mark.parametrize("at", [0, 3])
+def test_results_are_told_apart_by_whether_all_are_plain(answer: Any, plain: bool, at: int) -> None:
+    def function(value: int) -> Any:
+        return answer if value == at else b"plain"
+
+    assert call_each(function, ROWS, []) == (None, plain)
+    (_, raised), told = call_flat(lambda value: [function(value)] * value, ROWS, [])
+    assert (raised, told) == (None, plain or at == 0)  # for 0 there is none
 
 
 def test_what_can_be_changed_is_copied_at_once() -> None:
     shared: list[int] = []
     made: list[Any] = []
-    call_each(lambda value: shared.append(value) or shared, ROWS, made, True)
-    assert made == [([3],), ([3, 1],), ([3, 1, 0],), ([3, 1, 0, 2],)]
+    call_each(lambda value: shared.append(value) or shared, ROWS, made)
+    assert made == [[3], [3, 1], [3, 1, 0], [3, 1, 0, 2]]
     made.clear()
-    call_flat(lambda value: [shared], ROWS[:1], made, False)
+    call_flat(lambda value: [shared], ROWS[:1], made)
     assert made == [shared]
     assert made[0] is not shared
 
@@ -60,14 +83,17 @@ def test_rows_are_chosen_as_they_are() -> None:
 def test_an_exception_ends_the_calls_and_keeps_what_came_before() -> None:
     error = ValueError("no")
     made: list[Any] = []
-    assert call_each(raising(0, error, lambda value: value), ROWS, made, True) is error
-    assert made == [(3,), (1,)]
+    assert call_each(raising(0, error, lambda value: value), ROWS, made)[0] is error
+    assert made == [3, 1]
     assert error.__traceback__ is not None
-    for call in (call_flat, call_choosing):
+    for bare in (True, False):
+        function = raising(0, error, lambda value: [value])
         made = []
-        args = (True,) if call is call_flat else ()
-        ends, raised = call(raising(0, error, lambda value: [value]), ROWS, made, *args)  # type: ignore[operator]
-        assert (made, list(array("I", ends)), raised) == ([(3,), (1,)], [1, 2], error)
+        (ends, raised), _ = call_flat(function, given(bare), made, bare)
+        assert (made, list(array("I", ends)), raised) == ([3, 1], [1, 2], error)
+        made = []
+        ends, raised = call_choosing(function, given(bare), made, bare)
+        assert (made, list(array("I", ends)), raised) == (given(bare)[:2], [1, 2], error)
 
 
 def test_what_a_row_has_brought_before_it_failed_is_taken_back() -> None:
@@ -77,14 +103,14 @@ def test_what_a_row_has_brought_before_it_failed_is_taken_back() -> None:
             raise ValueError
 
     made: list[Any] = []
-    ends, raised = call_flat(items, ROWS, made, True)
-    assert (made, list(array("I", ends))) == ([(0,), (1,), (2,)], [3])
+    (ends, raised), _ = call_flat(items, ROWS, made)
+    assert (made, list(array("I", ends))) == ([0, 1, 2], [3])
     assert isinstance(raised, ValueError)
 
 
 @pytest.mark.parametrize("answer", [5, None])
 def test_an_answer_that_has_no_items(answer: Any) -> None:
-    assert isinstance(call_flat(lambda value: answer, ROWS, [], True)[1], TypeError)
+    assert isinstance(call_flat(lambda value: answer, ROWS, [])[0][1], TypeError)
 
 
 def test_an_answer_that_is_neither_true_nor_false() -> None:
@@ -99,18 +125,18 @@ def test_an_answer_that_is_neither_true_nor_false() -> None:
 def test_what_is_no_exception_is_raised(call: Any) -> None:
     function = raising(0, KeyboardInterrupt(), lambda value: [value])
     with pytest.raises(KeyboardInterrupt):
-        call(function, ROWS, [], *([True] if call is not call_choosing else []))
+        call(function, ROWS, [])
 
 
 @pytest.mark.parametrize("call", [call_each, call_flat, call_choosing])
 def test_rows_that_go_while_they_are_read(call: Any) -> None:
     rows = list(ROWS)
-    call(lambda value: rows.clear() or [value], rows, [], *([True] if call is not call_choosing else []))
+    call(lambda value: rows.clear() or [value], rows, [])
     assert rows == []
 
 
 def test_a_row_that_is_no_tuple() -> None:
-    assert isinstance(call_each(len, [["a"]], [], True), TypeError)  # type: ignore[list-item]
+    assert isinstance(call_each(len, [["a"]], [])[0], TypeError)
 
 
 @pytest.mark.parametrize(

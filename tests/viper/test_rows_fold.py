@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from viper.rows import fold, kept
+from viper.rows import fold, is_plain, kept
 
 Row = tuple[Any, ...]
 NOTHING = object()
@@ -56,9 +56,10 @@ def in_python(
     values: Values,
     width: int,
     results: int,
-) -> Exception | None:
+) -> tuple[Exception | None, bool]:
     """The definition."""
     function, make, result_of, spread = functions
+    plain = True
     for row in rows:
         key: Any = row[0] if width == 1 else row[:width]
         before: Any = NOTHING
@@ -78,15 +79,17 @@ def in_python(
                 value = of if before is NOTHING else function(before, of)
             else:
                 value = function(make() if before is NOTHING else before, *rest)
-            result = kept(value if result_of is None else result_of(value))
+            result = value if result_of is None else result_of(value)
+            plain = plain and is_plain(result)
+            result = kept(result)
             output = (result,) if results == 1 else spread(result)
             values.changed[key] = value
             made.append((*row[:width], *output))
         except Exception as error:
             if before is not NOTHING:
                 values.changed[key] = before
-            return error
-    return None
+            return error, plain
+    return None, plain
 
 
 def collects(before: list[Any], *given: Any) -> list[Any]:
@@ -132,9 +135,9 @@ def test_it_is_the_same_as_in_python(kind: str, seed: int) -> None:
             ]
             made: list[Row] = []
             given: Any = values if apply is in_python else values.arguments()
-            raised = apply(rows, made, functions, given, width, results)
+            raised, plain = apply(rows, made, functions, given, width, results)
             told = raised and (type(raised), str(raised))
-            found.append((apply, made, told, repr((values.changed, values.kept, values.asked))))
+            found.append((apply, made, told, plain, repr((values.changed, values.kept, values.asked))))
             if drawn.random() < 0.5:
                 values.kept.update(values.changed)
                 values.changed.clear()
@@ -145,7 +148,7 @@ def test_it_is_the_same_as_in_python(kind: str, seed: int) -> None:
 def test_outputs_do_not_change_with_the_value() -> None:
     made: list[Row] = []
     values = Values({})
-    assert fold([("a", 1), ("a", 2)], made, FUNCTIONS["collected"][0], values.arguments(), 1, 1) is None
+    assert fold([("a", 1), ("a", 2)], made, FUNCTIONS["collected"][0], values.arguments(), 1, 1)[0] is None
     assert made == [("a", [(1,)]), ("a", [(1,), (2,)])]
     assert made[1][1] is not values.changed["a"]
 
@@ -164,7 +167,7 @@ def test_what_is_no_exception_is_raised() -> None:
 
 @pytest.mark.parametrize("row", [["a", 1], ("a",), "ab"])
 def test_what_is_no_row_is_told(row: Any) -> None:
-    raised = fold([row], [], (max, None, None, spread(1)), Values({}).arguments(), 2, 1)
+    raised, _ = fold([row], [], (max, None, None, spread(1)), Values({}).arguments(), 2, 1)
     assert isinstance(raised, TypeError)
     assert "no tuple with a key of 2 values" in str(raised)
 
@@ -177,7 +180,7 @@ def test_a_key_and_results_have_values(width: int, results: int) -> None:
 
 def test_a_spread_of_another_size_is_told() -> None:
     functions = (lambda before, value: value, None, None, lambda result: (1, 2, 3))
-    raised = fold([("a", 1)], [], functions, Values({}).arguments(), 1, 2)
+    raised, _ = fold([("a", 1)], [], functions, Values({}).arguments(), 1, 2)
     assert isinstance(raised, TypeError)
     assert "no tuple of 2 results" in str(raised)
 
@@ -191,5 +194,6 @@ def test_a_function_may_change_the_rows() -> None:
         rows.clear()
         return value
 
-    assert fold(rows, made, (clears, lambda: 0, None, spread(1)), Values({}).arguments(), 1, 1) is None
+    functions = (clears, lambda: 0, None, spread(1))
+    assert fold(rows, made, functions, Values({}).arguments(), 1, 1) == (None, True)
     assert made == [("a", 1)]

@@ -52,19 +52,23 @@ static PyMethodDef rows_methods[] = {
     {"are_ends", rows_are_ends, METH_VARARGS,
      "are_ends(ends, size) -> bool: whether numbers, as native uint32, never descend, and the last is `size`."},
     {"call_each", rows_call_each, METH_VARARGS,
-     "call_each(function, rows, made, packs) -> Exception | None: call a function with the values of each row tuple of a\n"
-     "list, and append its results, each in a tuple of its own if `packs`; what can be changed is copied at once, as\n"
-     "`kept` does. Returns what the function has raised for the row behind those of the results, if it has."},
+     "call_each(function, rows, made, bare=False) -> (Exception | None, bool): call a function with the values of each row\n"
+     "tuple of a list, or, if `bare`, with each value of a list; and append its results. What can be changed is copied at\n"
+     "once, as `kept` does. Returns what the function has raised for the row behind those of the results, if it has; and\n"
+     "True if all results are plain, as `is_plain` tells."},
     {"call_flat", rows_call_flat, METH_VARARGS,
-     "call_flat(function, rows, made, packs) -> (bytes, Exception | None): likewise, but append each of what the function\n"
-     "returns for a row; returns the length of `made` behind each row, as native uint32, too. What came of a row for\n"
-     "which it raised is not there."},
+     "call_flat(function, rows, made, bare=False) -> ((bytes, Exception | None), bool): likewise, but append each of\n"
+     "what the function returns for a row; returns the length of `made` behind each row, as native uint32, too. What came\n"
+     "of a row for which it raised is not there."},
     {"call_choosing", rows_call_choosing, METH_VARARGS,
-     "call_choosing(function, rows, made) -> (bytes, Exception | None): likewise, but append the rows themselves for which\n"
-     "the function returns something true."},
+     "call_choosing(function, rows, made, bare=False) -> (bytes, Exception | None): likewise, but append the rows themselves\n"
+     "for which the function returns something true."},
+    {"pick", rows_pick, METH_VARARGS,
+     "pick(rows, indexes) -> list: for each row tuple of a list the tuple of its values at several indexes, or its value at the\n"
+     "only one. IndexError where a row has no such value."},
     {"fold", rows_fold, METH_VARARGS,
-     "fold(rows, made, functions, values, width, results) -> Exception | None: give each row tuple of a list to the value of\n"
-     "its key, and append its output to the list `made`. Functions are that which makes the next value, that which makes\n"
+     "fold(rows, made, functions, values, width, results) -> (Exception | None, bool): give each row tuple of a list to the\n"
+     "value of its key, and append its output to the list `made`. Functions are that which makes the next value, that which makes\n"
      "the value before the first row (None: the row itself is that), that which makes the result of a value (None: the\n"
      "value is that), and that which makes a tuple of several results. Values are two dictionaries by key, of what has\n"
      "changed and of others, functions that read another key's value and that replace a key that no dictionary takes,\n"

@@ -16,16 +16,18 @@ from abc import abstractmethod
 from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
-from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from framework.frontends.streams.functions import Function, Stopped, found, stopped, values_of
 from framework.model.topology import Stream
 from framework.operators.components import BatchBolt, RowError, Rows
-from viper.rows import call_choosing, call_each, call_flat, misfit
+from viper.payload import BareRows
+from viper.payload import Rows as RowPayload
+from viper.rows import call_choosing, call_each, call_flat, misfit, pick
 
 STATELESS = {"viper.stateless": True}
 """The configuration of a bolt whose output depends on its tuple alone, so that any task may get it."""
+
 
 class Step(BatchBolt):
     """Base of the bolts that get the names of the values that they emit."""
@@ -38,6 +40,41 @@ class Step(BatchBolt):
     def outputs(self) -> Sequence[Any]:  # type: ignore[override]
         """These names."""
         return list(self._fields)
+
+    def _emit(self, made: list[Any], ends: Sequence[int] | None, *, sealed: bool, bare: bool = False) -> None:
+        """Emit rows of as many values as there are fields.
+
+        Args:
+            made: the rows, in a list that nobody else has; or their values, if `bare`.
+            ends: as of `emit_rows`.
+            sealed: whether nobody can change any of the values, so that they need not be looked at again.
+            bare: whether each row is given by its only value.
+        """
+        if bare:
+            self.emit_rows(BareRows(made) if sealed else list(zip(made, strict=True)), ends=ends)
+        else:
+            self.emit_rows(RowPayload(made, sealed=True) if sealed else made, ends=ends)
+
+
+class Applied(NamedTuple):
+    """All that came of the rows of a call."""
+
+    made: list[Any]
+    """The rows, or their values."""
+    ends: Sequence[int] | None
+    """For each row that was given how many there are so far; None if it is one each."""
+    failed: Stopped | None
+    """The row at which the function has raised."""
+    sealed: bool
+    """True if nobody can change any of the values."""
+    bare: bool
+    """True if each row is given by its only value."""
+
+
+def _given(rows: Rows) -> tuple[list[Any], bool]:
+    """The only value of each row, and True; or, where they come in tuples, these, and False."""
+    bare = rows.bare
+    return (rows.values(), False) if bare is None else (bare, True)
 
 
 class FunctionBolt(Step):
@@ -56,33 +93,27 @@ class FunctionBolt(Step):
 
     def process_rows(self, rows: Rows) -> None:
         """Call the function for each tuple, and emit what comes of it."""
-        made: list[tuple[Any, ...]] = []
-        ends, failed = self._apply(rows.values(), made)
-        if failed is None:
-            self.emit_rows(made, ends=ends)
-        else:
-            self.emit_rows(made, ends=range(1, len(made) + 1) if ends is None else ends)
+        applied = self._apply(rows)
+        failed, ends = applied.failed, applied.ends
+        if failed is not None and ends is None:
+            ends = range(1, len(applied.made) + 1)
+        self._emit(applied.made, ends, sealed=applied.sealed, bare=applied.bare)
+        if failed is not None:
             raise RowError(failed.index, failed.cause) from failed.cause
 
     @abstractmethod
-    def _apply(
-        self, rows: list[tuple[Any, ...]], made: list[tuple[Any, ...]]
-    ) -> tuple[Sequence[int] | None, Stopped | None]:
-        """Append what comes of rows.
-
-        Returns:
-            For each row how much that is so far, None if it is one each; and where the function has raised.
-        """
+    def _apply(self, rows: Rows) -> Applied:
+        """Call the function for rows, up to the first one for which it raises."""
 
     @property
-    def _packs(self) -> bool:
-        """True if the function returns a single value, which is to be put in a row."""
+    def _is_single(self) -> bool:
+        """True if the function returns a single value."""
         return len(self._fields) == 1
 
     def _as_rows(self, results: list[Any]) -> Stopped | None:
         """Check that the function has returned rows: of several values it returns a tuple, or a list."""
         width = len(self._fields)
-        index = None if self._packs else misfit(results, width)
+        index = None if self._is_single else misfit(results, width)
         if index is None:
             return None
         try:
@@ -97,21 +128,19 @@ class FunctionBolt(Step):
 class Map(FunctionBolt):
     """Emits what the function returns for each tuple: the value, or a tuple of values for several fields."""
 
-    def _apply(
-        self, rows: list[tuple[Any, ...]], made: list[tuple[Any, ...]]
-    ) -> tuple[Sequence[int] | None, Stopped | None]:
-        raised = call_each(self._function, rows, made, self._packs)
+    def _apply(self, rows: Rows) -> Applied:
+        given, bare, made = *_given(rows), list[Any]()
+        raised, sealed = call_each(self._function, given, made, bare)
         failed = stopped(len(made), raised)
-        return None, self._as_rows(made) or failed
+        return Applied(made, None, self._as_rows(made) or failed, sealed=sealed, bare=self._is_single)
 
 
 class FlatMap(FunctionBolt):
     """Emits each of what the function returns for a tuple: none, one or many."""
 
-    def _apply(
-        self, rows: list[tuple[Any, ...]], made: list[tuple[Any, ...]]
-    ) -> tuple[Sequence[int] | None, Stopped | None]:
-        counted, raised = call_flat(self._function, rows, made, self._packs)
+    def _apply(self, rows: Rows) -> Applied:
+        given, bare, made = *_given(rows), list[Any]()
+        (counted, raised), sealed = call_flat(self._function, given, made, bare)
         ends = array("I", counted)
         failed = stopped(len(ends), raised)
         misfitting = self._as_rows(made)
@@ -120,30 +149,27 @@ class FlatMap(FunctionBolt):
             failed = Stopped(index, misfitting.cause)
             del ends[index:]
             del made[ends[-1] if ends else 0 :]
-        return ends, failed
+        return Applied(made, ends, failed, sealed=sealed, bare=self._is_single)
 
 
 class Filter(FunctionBolt):
     """Emits the tuples for which the function returns something true."""
 
-    def _apply(
-        self, rows: list[tuple[Any, ...]], made: list[tuple[Any, ...]]
-    ) -> tuple[Sequence[int] | None, Stopped | None]:
-        counted, raised = call_choosing(self._function, rows, made)
+    def _apply(self, rows: Rows) -> Applied:
+        given, bare, made = *_given(rows), list[Any]()
+        counted, raised = call_choosing(self._function, given, made, bare)
         ends = array("I", counted)
-        return ends, stopped(len(ends), raised)
+        return Applied(made, ends, stopped(len(ends), raised), sealed=rows.is_sealed, bare=bare)
 
 
 class Peek(FunctionBolt):
     """Calls the function for each tuple, and emits the tuple as it is."""
 
-    def _apply(
-        self, rows: list[tuple[Any, ...]], made: list[tuple[Any, ...]]
-    ) -> tuple[Sequence[int] | None, Stopped | None]:
-        seen: list[Any] = []
-        raised = call_each(self._look, rows, seen, False)
-        made += rows[: len(seen)]
-        return None, stopped(len(seen), raised)
+    def _apply(self, rows: Rows) -> Applied:
+        given, bare, seen = *_given(rows), list[Any]()
+        raised, _ = call_each(self._look, given, seen, bare)
+        failed = stopped(len(seen), raised)
+        return Applied(given[: len(seen)], None, failed, sealed=rows.is_sealed, bare=bare)
 
     def _look(self, *values: Any) -> None:
         """Call the function; what it returns is nobody's concern, and may be what cannot be copied."""
@@ -153,13 +179,12 @@ class Peek(FunctionBolt):
 class KeyBy(FunctionBolt):
     """Emits each tuple with a key before its values: what the function returns."""
 
-    def _apply(
-        self, rows: list[tuple[Any, ...]], made: list[tuple[Any, ...]]
-    ) -> tuple[Sequence[int] | None, Stopped | None]:
-        keys: list[Any] = []
-        raised = call_each(self._function, rows, keys, False)
-        made += [(key, *row) for key, row in zip(keys, rows, strict=False)]
-        return None, stopped(len(keys), raised)
+    def _apply(self, rows: Rows) -> Applied:
+        given, bare, keys = *_given(rows), list[Any]()
+        raised, sealed = call_each(self._function, given, keys, bare)
+        pairs = zip(keys, given, strict=False)
+        made = list(pairs) if bare else [(key, *row) for key, row in pairs]
+        return Applied(made, None, stopped(len(keys), raised), sealed=sealed and rows.is_sealed, bare=False)
 
 
 class Select(Step):
@@ -178,8 +203,8 @@ class Select(Step):
 
     def process_rows(self, rows: Rows) -> None:
         """Emit the values."""
-        chosen = map(itemgetter(*self._indexes), rows.values())
-        self.emit_rows(list(zip(chosen, strict=True) if len(self._indexes) == 1 else chosen))
+        chosen = pick(rows.values(), self._indexes)
+        self._emit(chosen, None, sealed=rows.is_sealed, bare=len(self._indexes) == 1)
 
 
 class Branch(Step):
@@ -204,7 +229,7 @@ class Branch(Step):
     def process_rows(self, rows: Rows) -> None:
         """Emit the tuples."""
         chosen: list[int | None] = []
-        raised = call_each(self._chosen, rows.values(), chosen, False)
+        raised, _ = call_each(self._chosen, rows.values(), chosen)
         for branch in range(len(self._functions)):
             of = [index for index, taken in enumerate(chosen) if taken == branch]
             self.emit_rows([rows[index] for index in of], of, branch_name(branch))

@@ -22,6 +22,7 @@ class Counts(ValueState):
 
     The handle is a function in C, ``counts(rows, indexes, made)``. It counts row after row by its key, which
     is in the fields with these indexes, and appends these and the count, in a tuple, to the list `made`.
+    Without indexes (None) the rows are keys themselves.
     """
 
     def __init__(self) -> None:
@@ -48,13 +49,17 @@ class CountByKey(Step):
 
     def process_rows(self, rows: Rows) -> None:
         """Count the tuples."""
+        bare = rows.bare if len(self._key) == 1 else None
         made: list[tuple[Any, ...]] = []
         try:
-            self.counts(rows.values(), self._key, made)
+            if bare is None:
+                self.counts(rows.values(), self._key, made)
+            else:
+                self.counts(bare, None, made)
         except Exception as error:
             emit_first(self, made)
             raise RowError(len(made), error) from error
-        self.emit_rows(made)
+        self._emit(made, None, sealed=rows.is_sealed)
 
 
 NOTHING: Final[Any] = object()
@@ -220,11 +225,11 @@ class Fold(Step):
         """Give each tuple to the value of its key."""
         folded, width, made = self.folded, self._width, list[tuple[Any, ...]]()
         values = folded.changed, folded.kept, folded.read, folded.hashable, NOTHING
-        raised = fold(rows.values(), made, self._functions, values, width, len(self._fields) - width)
+        raised, plain = fold(rows.values(), made, self._functions, values, width, len(self._fields) - width)
         if raised is not None:
             emit_first(self, made)
             raise RowError(len(made), raised) from raised
-        self.emit_rows(made)
+        self._emit(made, None, sealed=plain and rows.is_sealed)
 
 
 class ReduceByKey(Fold):

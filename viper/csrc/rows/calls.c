@@ -5,11 +5,22 @@
  */
 #include "rows.h"
 
-/* The function's answer for the row at an index of a list; NULL with an error set. */
-static PyObject *called_with(PyObject *function, PyObject *rows, Py_ssize_t index)
+/* What is called for each row, and with what. */
+typedef struct {
+    PyObject *function;
+    PyObject *rows; /* list */
+    PyObject *made; /* list that gets what comes of them */
+    int bare;       /* whether the rows are values, each of which is the only one of its row */
+    int plain;      /* whether nobody can change any of the results so far */
+} Calls;
+
+/* The function's answer for the row at an index of the list; NULL with an error set. */
+static PyObject *called_with(const Calls *calls, Py_ssize_t index)
 {
-    PyObject *row = Py_NewRef(PyList_GET_ITEM(rows, index)), *answer;
-    if (PyTuple_CheckExact(row)) {
+    PyObject *function = calls->function, *row = Py_NewRef(PyList_GET_ITEM(calls->rows, index)), *answer;
+    if (calls->bare) {
+        answer = PyObject_CallOneArg(function, row);
+    } else if (PyTuple_CheckExact(row)) {
         answer = PyObject_Vectorcall(function, &PyTuple_GET_ITEM(row, 0), (size_t)PyTuple_GET_SIZE(row), NULL);
     } else {
         PyErr_Format(PyExc_TypeError, "row %zd is no tuple: %R", index, row);
@@ -19,26 +30,12 @@ static PyObject *called_with(PyObject *function, PyObject *rows, Py_ssize_t inde
     return answer;
 }
 
-/* What is kept of an answer (whose reference is taken over), in a row of its own if `packs`; NULL with an error set. */
-static PyObject *kept_answer(PyObject *answer, int packs)
-{
-    PyObject *made = answer == NULL ? NULL : rows_kept(NULL, answer);
-    Py_XDECREF(answer);
-    if (made == NULL || !packs)
-        return made;
-    PyObject *row = PyTuple_New(1);
-    if (row == NULL)
-        Py_DECREF(made);
-    else
-        PyTuple_SET_ITEM(row, 0, made);
-    return row;
-}
-
 /* Appends what is kept of an answer (whose reference is taken over); -1 with an error set. */
-static int append_kept(PyObject *made, PyObject *answer, int packs)
+static int append_kept(Calls *calls, PyObject *answer)
 {
-    PyObject *item = kept_answer(answer, packs);
-    int failed = item == NULL || PyList_Append(made, item);
+    PyObject *item = answer == NULL ? NULL : rows_kept_plain(answer, &calls->plain);
+    Py_XDECREF(answer);
+    int failed = item == NULL || PyList_Append(calls->made, item);
     Py_XDECREF(item);
     return failed ? -1 : 0;
 }
@@ -63,21 +60,33 @@ PyObject *rows_caught(void)
 #endif
 }
 
+/* What calls return (whose reference is taken over), and whether nobody can change any result; NULL with an error set. */
+static PyObject *with_plain(const Calls *calls, PyObject *returned)
+{
+    return returned == NULL ? NULL : Py_BuildValue("(NN)", returned, PyBool_FromLong(calls->plain));
+}
+
+static int calls_parse(Calls *self, PyObject *args)
+{
+    *self = (Calls){.plain = 1};
+    return PyArg_ParseTuple(args, "OO!O!|p", &self->function, &PyList_Type, &self->rows, &PyList_Type, &self->made,
+                            &self->bare);
+}
+
 PyObject *rows_call_each(PyObject *module, PyObject *args)
 {
     (void)module;
-    PyObject *function, *rows, *made;
-    int packs;
-    if (!PyArg_ParseTuple(args, "OO!O!p", &function, &PyList_Type, &rows, &PyList_Type, &made, &packs))
+    Calls calls;
+    if (!calls_parse(&calls, args))
         return NULL;
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(rows); i++)
-        if (append_kept(made, called_with(function, rows, i), packs))
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(calls.rows); i++)
+        if (append_kept(&calls, called_with(&calls, i)))
             break;
-    return rows_caught();
+    return with_plain(&calls, rows_caught());
 }
 
 /* Appends what is kept of each item of an answer (whose reference is taken over); -1 with an error set. */
-static int append_items(PyObject *made, PyObject *answer, int packs)
+static int append_items(Calls *calls, PyObject *answer)
 {
     PyObject *item, *items = answer == NULL ? NULL : PyObject_GetIter(answer);
     Py_XDECREF(answer);
@@ -85,19 +94,19 @@ static int append_items(PyObject *made, PyObject *answer, int packs)
         return -1;
     int failed = 0;
     while (!failed && (item = PyIter_Next(items)) != NULL)
-        failed = append_kept(made, item, packs);
+        failed = append_kept(calls, item);
     Py_DECREF(items);
     return failed || PyErr_Occurred() ? -1 : 0;
 }
 
 /* Appends the row at an index of a list if the answer for it (whose reference is taken over) is true; -1 with an error set. */
-static int append_chosen(PyObject *made, PyObject *rows, Py_ssize_t index, PyObject *answer)
+static int append_chosen(const Calls *calls, Py_ssize_t index, PyObject *answer)
 {
     int chosen = answer == NULL ? -1 : PyObject_IsTrue(answer);
     Py_XDECREF(answer);
-    if (chosen <= 0 || index >= PyList_GET_SIZE(rows))
+    if (chosen <= 0 || index >= PyList_GET_SIZE(calls->rows))
         return chosen < 0 ? -1 : 0;
-    return PyList_Append(made, PyList_GET_ITEM(rows, index));
+    return PyList_Append(calls->made, PyList_GET_ITEM(calls->rows, index));
 }
 
 /* The length of `made` behind each row, as bytes, and the exception that ended the calls or None. */
@@ -114,43 +123,43 @@ static PyObject *with_ends(PyObject *ends, Py_ssize_t done)
 PyObject *rows_call_flat(PyObject *module, PyObject *args)
 {
     (void)module;
-    PyObject *function, *rows, *made;
-    int packs, failed = 0;
+    Calls calls;
+    int failed = 0;
     Py_ssize_t done = 0, before = 0;
-    if (!PyArg_ParseTuple(args, "OO!O!p", &function, &PyList_Type, &rows, &PyList_Type, &made, &packs))
+    if (!calls_parse(&calls, args))
         return NULL;
-    Py_ssize_t count = PyList_GET_SIZE(rows);
+    Py_ssize_t count = PyList_GET_SIZE(calls.rows);
     PyObject *ends = PyBytes_FromStringAndSize(NULL, count * (Py_ssize_t)sizeof(uint32_t));
     if (ends == NULL)
         return NULL;
-    for (; !failed && done < count && done < PyList_GET_SIZE(rows); done += !failed) {
-        before = PyList_GET_SIZE(made);
-        failed = append_items(made, called_with(function, rows, done), packs);
+    for (; !failed && done < count && done < PyList_GET_SIZE(calls.rows); done += !failed) {
+        before = PyList_GET_SIZE(calls.made);
+        failed = append_items(&calls, called_with(&calls, done));
         if (!failed)
-            ((uint32_t *)(void *)PyBytes_AS_STRING(ends))[done] = (uint32_t)PyList_GET_SIZE(made);
+            ((uint32_t *)(void *)PyBytes_AS_STRING(ends))[done] = (uint32_t)PyList_GET_SIZE(calls.made);
     }
     PyObject *answer = with_ends(ends, done);
-    if (answer != NULL && failed && PyList_SetSlice(made, before, PyList_GET_SIZE(made), NULL))
+    if (answer != NULL && failed && PyList_SetSlice(calls.made, before, PyList_GET_SIZE(calls.made), NULL))
         Py_CLEAR(answer);
-    return answer;
+    return with_plain(&calls, answer);
 }
 
 PyObject *rows_call_choosing(PyObject *module, PyObject *args)
 {
     (void)module;
-    PyObject *function, *rows, *made;
+    Calls calls;
     int failed = 0;
     Py_ssize_t done = 0;
-    if (!PyArg_ParseTuple(args, "OO!O!", &function, &PyList_Type, &rows, &PyList_Type, &made))
+    if (!calls_parse(&calls, args))
         return NULL;
-    Py_ssize_t count = PyList_GET_SIZE(rows);
+    Py_ssize_t count = PyList_GET_SIZE(calls.rows);
     PyObject *ends = PyBytes_FromStringAndSize(NULL, count * (Py_ssize_t)sizeof(uint32_t));
     if (ends == NULL)
         return NULL;
-    for (; !failed && done < count && done < PyList_GET_SIZE(rows); done += !failed) {
-        failed = append_chosen(made, rows, done, called_with(function, rows, done));
+    for (; !failed && done < count && done < PyList_GET_SIZE(calls.rows); done += !failed) {
+        failed = append_chosen(&calls, done, called_with(&calls, done));
         if (!failed)
-            ((uint32_t *)(void *)PyBytes_AS_STRING(ends))[done] = (uint32_t)PyList_GET_SIZE(made);
+            ((uint32_t *)(void *)PyBytes_AS_STRING(ends))[done] = (uint32_t)PyList_GET_SIZE(calls.made);
     }
     return with_ends(ends, done);
 }

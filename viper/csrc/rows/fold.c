@@ -19,6 +19,7 @@ typedef struct {
     PyObject *nothing;
     Py_ssize_t width;   /* values of a row that are its key */
     Py_ssize_t results; /* values of an output behind those */
+    int plain;          /* whether nobody can change any of the results so far */
 } Fold;
 
 /* The key of a row: its first value, or a tuple of the first ones; NULL with an error set. */
@@ -93,12 +94,12 @@ static PyObject *reduced(const Fold *fold, PyObject *before, PyObject *row)
 }
 
 /* The results of a value, kept: one, or a tuple of several; NULL with an error set. */
-static PyObject *results_of(const Fold *fold, PyObject *value)
+static PyObject *results_of(Fold *fold, PyObject *value)
 {
     PyObject *found = fold->result_of == Py_None ? Py_NewRef(value) : PyObject_CallOneArg(fold->result_of, value);
     if (found == NULL)
         return NULL;
-    Py_SETREF(found, rows_kept(NULL, found));
+    Py_SETREF(found, rows_kept_plain(found, &fold->plain));
     if (found == NULL || fold->results == 1 || (PyTuple_CheckExact(found) && PyTuple_GET_SIZE(found) == fold->results))
         return found;
     Py_SETREF(found, PyObject_CallOneArg(fold->spread, found));
@@ -136,7 +137,7 @@ static void restore(const Fold *fold, PyObject *key, PyObject *before)
 }
 
 /* Gives a row to the value of its key, and appends what comes of it: 0, or -1 with an error set. */
-static int fold_row(const Fold *fold, PyObject *row, PyObject *made)
+static int fold_row(Fold *fold, PyObject *row, PyObject *made)
 {
     if (!PyTuple_CheckExact(row) || PyTuple_GET_SIZE(row) < fold->width) {
         PyErr_Format(PyExc_TypeError, "%R is no tuple with a key of %zd values", row, fold->width);
@@ -172,10 +173,12 @@ PyObject *rows_fold(PyObject *module, PyObject *args)
         return NULL;
     }
     int failed = 0;
+    fold.plain = 1;
     for (Py_ssize_t i = 0; !failed && i < PyList_GET_SIZE(rows); i++) {
         PyObject *row = Py_NewRef(PyList_GET_ITEM(rows, i)); /* the function might take it out */
         failed = fold_row(&fold, row, made);
         Py_DECREF(row);
     }
-    return rows_caught();
+    PyObject *raised = rows_caught();
+    return raised == NULL ? NULL : Py_BuildValue("(NN)", raised, PyBool_FromLong(fold.plain));
 }

@@ -54,14 +54,21 @@ PyObject *rows_python_of(PyObject *value)
     return made_by("viper.scalars", "python_of", value);
 }
 
-PyObject *rows_kept(PyObject *module, PyObject *value)
+PyObject *rows_kept_plain(PyObject *value, int *all_plain)
 {
     int visits = 0;
     if (is_plain(value, &visits))
         return Py_NewRef(value);
     PyErr_Clear(); /* nested too deeply to look into: not plain */
-    (void)module;
+    *all_plain = 0;
     return made_by("viper.payload", "copy_of", value);
+}
+
+PyObject *rows_kept(PyObject *module, PyObject *value)
+{
+    int plain;
+    (void)module;
+    return rows_kept_plain(value, &plain);
 }
 
 /* A tuple that is what it holds: named values, too, but no class that iterates in a way of its own. */

@@ -3,6 +3,7 @@
  *   Outbox     what a component emits: a row per emit, snapshotted, with the port (stream) it goes to
  *   Inbox      what a component receives: a record per row, and how far the outbox was after each
  *   calls      a function, called with the values of each row
+ *   pick       some of the values of each row
  *   fold       each row given to the value of its key
  *   partition  rows divided among the tasks that a grouping chose
  *   codec      rows as bytes, for other processes
@@ -104,6 +105,9 @@ PyObject *rows_plain_rows(PyObject *module, PyObject *args);
 /* kept(value) -> object, as Python calls it. */
 PyObject *rows_kept(PyObject *module, PyObject *value);
 
+/* As rows_kept, and *all_plain is cleared where somebody could change the value. */
+PyObject *rows_kept_plain(PyObject *value, int *all_plain);
+
 /* What a scalar of NumPy or pandas stands for in Python, and any other value itself; NULL with an error set. */
 PyObject *rows_python_of(PyObject *value);
 
@@ -122,19 +126,22 @@ PyObject *rows_gather(PyObject *module, PyObject *args);
 /* interleave_tags(tags, firsts, bases, chosen) -> bytes, as Python calls it. */
 PyObject *rows_interleave_tags(PyObject *module, PyObject *args);
 
-/* call_each(function, rows, made, packs) -> Exception or None, as Python calls it. */
+/* call_each(function, rows, made, bare) -> (Exception or None, bool), as Python calls it. */
 PyObject *rows_call_each(PyObject *module, PyObject *args);
 
-/* call_flat(function, rows, made, packs) -> (bytes, Exception or None), as Python calls it. */
+/* call_flat(function, rows, made, bare) -> ((bytes, Exception or None), bool), as Python calls it. */
 PyObject *rows_call_flat(PyObject *module, PyObject *args);
 
-/* call_choosing(function, rows, made) -> (bytes, Exception or None), as Python calls it. */
+/* call_choosing(function, rows, made, bare) -> (bytes, Exception or None), as Python calls it. */
 PyObject *rows_call_choosing(PyObject *module, PyObject *args);
+
+/* pick(rows, indexes) -> list, as Python calls it. */
+PyObject *rows_pick(PyObject *module, PyObject *args);
 
 /* The exception that is set, which is set no more; None if none is; NULL if it is no Exception. */
 PyObject *rows_caught(void);
 
-/* fold(rows, made, functions, values, width, results) -> Exception or None, as Python calls it. */
+/* fold(rows, made, functions, values, width, results) -> (Exception or None, bool), as Python calls it. */
 PyObject *rows_fold(PyObject *module, PyObject *args);
 
 /* are_ends(ends, size) -> bool, as Python calls it. */

@@ -22,16 +22,18 @@ static int count_one(KeyedTable *table, const Key *key, int64_t *count)
     return 0;
 }
 
-/* The values of a row that are its key, and the count behind them; NULL with an error set. */
+/* The values of a row that are its key, and the count behind them; NULL with an error set. Without indexes a row is its key. */
 static PyObject *counted(PyObject *row, PyObject *indexes, int64_t count)
 {
-    Py_ssize_t width = PyTuple_GET_SIZE(indexes);
+    Py_ssize_t width = indexes == NULL ? 1 : PyTuple_GET_SIZE(indexes);
     PyObject *number = PyLong_FromLongLong(count), *made = number == NULL ? NULL : PyTuple_New(width + 1);
     if (made == NULL) {
         Py_XDECREF(number);
         return NULL;
     }
-    for (Py_ssize_t i = 0; i < width; i++)
+    if (indexes == NULL)
+        PyTuple_SET_ITEM(made, 0, Py_NewRef(row));
+    for (Py_ssize_t i = 0; indexes != NULL && i < width; i++)
         PyTuple_SET_ITEM(made, i, Py_NewRef(PyTuple_GET_ITEM(row, PyLong_AsSsize_t(PyTuple_GET_ITEM(indexes, i)))));
     PyTuple_SET_ITEM(made, width, number);
     return made;
@@ -42,14 +44,16 @@ static int count_row(KeyedTable *table, PyObject *row, PyObject *indexes, PyObje
 {
     int64_t count = 0;
     vp_savepoint before = vp_writer_savepoint(table->writer);
-    if (!PyTuple_Check(row)) {
+    if (indexes != NULL && !PyTuple_Check(row)) {
         PyErr_Format(PyExc_TypeError, "%R is no tuple of a row's values", row);
         return -1;
     }
-    if (key_of_row(&table->key, row, indexes, &table->rare) || count_one(table, &table->key, &count))
+    int failed = indexes == NULL ? key_of_value(&table->key, row, &table->rare)
+                                 : key_of_row(&table->key, row, indexes, &table->rare);
+    if (failed || count_one(table, &table->key, &count))
         return -1;
     PyObject *output = counted(row, indexes, count);
-    int failed = output == NULL || PyList_Append(made, output);
+    failed = output == NULL || PyList_Append(made, output);
     Py_XDECREF(output);
     if (failed)
         table_back(table, before);
@@ -59,9 +63,14 @@ static int count_row(KeyedTable *table, PyObject *row, PyObject *indexes, PyObje
 PyObject *table_count_rows(KeyedTable *self, PyObject *args)
 {
     PyObject *rows, *indexes, *made;
-    if (!PyArg_ParseTuple(args, "O!O!O!", &PyList_Type, &rows, &PyTuple_Type, &indexes, &PyList_Type, &made))
+    if (!PyArg_ParseTuple(args, "O!OO!", &PyList_Type, &rows, &indexes, &PyList_Type, &made))
         return NULL;
-    if (!PyTuple_GET_SIZE(indexes)) {
+    indexes = indexes == Py_None ? NULL : indexes;
+    if (indexes != NULL && !PyTuple_CheckExact(indexes)) {
+        PyErr_Format(PyExc_TypeError, "%R is no tuple of indexes, and not None", indexes);
+        return NULL;
+    }
+    if (indexes != NULL && !PyTuple_GET_SIZE(indexes)) {
         PyErr_SetString(PyExc_ValueError, "a key has at least one field");
         return NULL;
     }

@@ -206,7 +206,8 @@ static void table_dealloc(KeyedTable *self)
 
 PyDoc_STRVAR(count_rows_doc,
              "count_rows(rows, indexes, made): count row after row by its key, which is in the fields with these indexes, and append\n"
-             "these and the count, in a tuple, to the list `made` for each. What it raises is of the row behind those.");
+             "these and the count, in a tuple, to the list `made` for each. Without indexes the rows are keys themselves. What it\n"
+             "raises is of the row behind those.");
 
 PyDoc_STRVAR(cut_doc,
              "cut(attempt, since, whole) -> (keys, whole): begin a snapshot of all key groups. `attempt` is its\n"
