@@ -41,12 +41,13 @@ class History:
     Args:
         shape: the topology's.
         machine: where it runs.
+        guess: its costs, as long as nobody has measured them; `first_guess`, if None.
     """
 
-    def __init__(self, shape: Shape, machine: Machine) -> None:
+    def __init__(self, shape: Shape, machine: Machine, guess: Profile | None = None) -> None:
         self._shape = shape
         self._machine = machine
-        self._guess = first_guess(shape)
+        self._guess = guess or first_guess(shape)
         self._windows: dict[Key, deque[Sample]] = {}
         self._factors: dict[Key, float] = {}
 

@@ -69,14 +69,17 @@ class Rebalancer:
     Args:
         movable: says what may be moved, and where to.
         machine: where the run is.
-        interval_s: seconds between two changes, at least.
+        interval_s: seconds between two changes, at least; one that has made the run slower is undone before.
+        guess: what components cost, as long as nobody has measured it.
     """
 
-    def __init__(self, movable: Movable, machine: Machine, interval_s: float) -> None:
+    def __init__(
+        self, movable: Movable, machine: Machine, interval_s: float, guess: Profile | None = None
+    ) -> None:
         self._movable = movable
         self._machine = machine
         self._interval_s = interval_s
-        self._history = History(movable.shape, machine)
+        self._history = History(movable.shape, machine, guess)
         self._made: _Made | None = None
         self._disappointments = 0
         """Changes in a row that were undone, up to `MOST_DOUBLINGS`. Each doubles the time between two."""
@@ -111,7 +114,8 @@ class Rebalancer:
         Returns:
             None if there is none, or if it is too soon to say.
         """
-        if self._since < LEAST_WINDOWS or now_s < self._may_from_s:
+        is_early = now_s < self._may_from_s
+        if self._since < LEAST_WINDOWS or (is_early and self._made is None):
             return None
         self._since = 0
         deployment = self._movable.deployment(sets)
@@ -121,6 +125,8 @@ class Rebalancer:
         self._history.settle(deployment)
         if (back := self._back(deployment, [rate_of(window) for window in windows])) is not None:
             return back
+        if is_early:
+            return None
         if statistics.median(map(_busiest, windows)) < BUSY:
             return None
         profile = self._history.profile(deployment)

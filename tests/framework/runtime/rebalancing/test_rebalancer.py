@@ -9,7 +9,8 @@ from itertools import pairwise
 
 import pytest
 
-from framework.optimizer.costs import Deployment
+from framework.optimizer.costs import ComponentCost, Deployment, Profile, StreamCost
+from framework.planning.routing import TaskSet
 from framework.runtime.rebalancing import LEAST_GAIN, Rebalancer, history, rebalancer
 from tests.framework.runtime.rebalancing.world import World, costs
 
@@ -20,6 +21,22 @@ SEEDS = range(6)
 def world_of(seed: int, **given: object) -> World:
     draw = random.Random(seed)
     return World(draw.choice((2, 2, 3)), costs(draw), seed, **given)  # type: ignore[arg-type]
+
+
+def crossing(selectivity: float) -> StreamCost:
+    return StreamCost(selectivity, ns=60.0, encode_ns=35.0, decode_ns=35.0)
+
+
+APART = Profile(
+    {
+        "lines": ComponentCost(100.0, {"default": crossing(1.0)}),
+        "split": ComponentCost(500.0, {"default": crossing(25.0)}),
+        "count": ComponentCost(200.0, {"default": crossing(1.0)}),
+        "sink": ComponentCost(20.0),
+    },
+    run_ns=50.0,
+)
+"""A word count that is the fastest with its splitter and its counter apart."""
 
 
 def rebalancer_of(world: World) -> Rebalancer:
@@ -55,7 +72,8 @@ def test_it_does_not_go_to_and_fro(seed: int) -> None:
 def _check_calm(world: World, by_s: float) -> None:
     """Nothing moves once all that promised something was tried, and nothing comes back but by going back."""
     times = [at_s for at_s, _, _ in world.moves]
-    assert all(later - earlier >= INTERVAL_S for earlier, later in pairwise(times))
+    for (earlier, *_), (later, _, why) in pairwise(world.moves):
+        assert later - earlier >= (rebalancer.LEAST_WINDOWS if "it was" in why else INTERVAL_S)
     assert not times or times[-1] <= by_s
     entered = Counter(str(sorted(sets.items())) for _, sets, why in world.moves if "predicted" in why)
     assert max(entered.values(), default=1) == 1
@@ -78,6 +96,31 @@ def test_what_was_slower_than_predicted_is_left_again() -> None:
         assert world.brought >= 0.8 * 600 * began
         left += any("it was" in why for _, _, why in world.moves)
     assert left
+
+
+@pytest.mark.slow(daily=True)
+def test_what_was_slower_is_left_as_soon_as_that_is_sure() -> None:
+    back = []
+    for seed in SEEDS:
+        world = world_of(seed, waiting=on_one)
+        world.go_on(rebalancer_of(world), 100)
+        back += [
+            later - earlier
+            for (earlier, *_), (later, _, why) in pairwise(world.moves)
+            if "it was" in why
+        ]
+    assert back and min(back) <= rebalancer.LEAST_WINDOWS + 1
+
+
+@pytest.mark.parametrize("guesses", [True, False], ids=["guessed", "not guessed"])
+def test_costs_that_are_guessed_well_let_it_lose_nothing(guesses: bool) -> None:
+    """One deployment does not tell all costs: without a guess, crossings may be taken for all of them."""
+    world = World(2, APART, 1)
+    world.sets = {**world.sets, "count": TaskSet.of([1])}
+    began = world.rate(world.sets)
+    world.go_on(Rebalancer(world.movable, world.machine, INTERVAL_S, APART if guesses else None), 8)
+    assert world.moves
+    assert (world.rate(world.sets) >= began) is guesses
 
 
 def test_a_run_that_gets_little_to_do_stays_as_it_is() -> None:
