@@ -209,21 +209,21 @@ class BareRows(Rows):
     without both it takes 1,590.
     """
 
-    __slots__ = ("bare",)
+    __slots__ = ("_made", "bare")
     kind: object = "bare"  # type: ignore[assignment]
 
-    def __init__(self, bare: list[Any]) -> None:  # `rows` stays unset
+    def __init__(self, bare: list[Any]) -> None:
         self.bare = bare
         """The values."""
         self.mutable, self.sealed = False, True
+        self._made: list[Row] | None = None
 
-    if not TYPE_CHECKING:  # else any name would do
-
-        def __getattr__(self, name: str) -> Any:
-            if name != "rows":
-                raise AttributeError(f"{type(self).__name__} has no attribute {name!r}", name=name, obj=self)
-            rows = self.rows = list(zip(self.bare, strict=True))
-            return rows
+    @property
+    def rows(self) -> list[Row]:  # type: ignore[override]
+        """As of the base class."""
+        if self._made is None:
+            self._made = list(zip(self.bare, strict=True))
+        return self._made
 
     def __len__(self) -> int:
         return len(self.bare)
@@ -254,7 +254,7 @@ class BareRows(Rows):
 
     def partition(self, targets: Buffer, parts: int) -> list[BareRows]:  # type: ignore[override]
         """As in the base class."""
-        return [BareRows(part) for part in partition(self.bare, targets, parts)]
+        return list(map(BareRows, partition(self.bare, targets, parts)))
 
     def joined(self, *others: Payload) -> Payload:
         """As in the base class."""

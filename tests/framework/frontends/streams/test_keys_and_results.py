@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from framework.operators.sinks import CollectingSink
 from framework.operators.windows.aggregates import Aggregates, ApproximateDistinct, Distinct
 from tests.framework.given import Given, Row
 from tests.framework.runtime.pieces import run_built
-from tests.framework.runtime.workers.running import INLINE, PROCESSES, Workers
+from tests.framework.runtime.workers.running import INLINE, PROCESSES, THREADS, Workers
 
 KEYS = [
     [1, 2],
@@ -80,6 +81,41 @@ def test_every_step_by_key_refuses_the_same(par: int, key: Any) -> None:
     ):
         with pytest.raises(ComponentError, match="is no key"):
             ran(step, [(key, 1, 1)])
+
+
+NANS: list[Any] = [
+    math.nan,
+    float("nan"),
+    (1, math.nan),
+    [math.nan],
+    {1: math.nan},
+    frozenset([math.nan]),
+    complex(math.nan, 1),
+    Decimal("nan"),
+    Decimal("snan"),
+]
+
+
+@pytest.mark.parametrize("workers", [INLINE, THREADS, PROCESSES], ids=str)
+@pytest.mark.parametrize("par", [1, 3])
+def test_nan_is_no_key_whichever_object_it_is(par: int, workers: Workers) -> None:
+    """A dictionary finds the same object again, but no other NaN, as which it comes to another process."""
+    rows = [(key, 1) for key in [*NANS, "other", *NANS, math.nan, math.nan, "other"]]
+    for step in (
+        lambda keyed: keyed.count_by_key(par=par),
+        lambda keyed: keyed.reduce_by_key(operator.add, par=par),
+        lambda keyed: keyed.aggregate_by_key(0, operator.add, par=par),
+    ):
+        assert ran(step, rows, workers, "k v", viper__on__error="skip") == [("other", 1), ("other", 2)]
+    rows = [(key, 1) for key in [math.nan, float("nan"), (1, math.nan), complex(math.nan, 1), 2.5, math.nan]]
+    alone = ran(
+        lambda keyed: keyed.map(lambda key, _: key).key_by("value").count_by_key(par=par),
+        rows,
+        workers,
+        "k v",
+        viper__on__error="skip",
+    )
+    assert alone == [(2.5, 1)]
 
 
 @pytest.mark.parametrize("returned", [None, 5, "xy", (1,), [1, 2, 3]], ids=repr)
