@@ -14,6 +14,10 @@ from viper.rows import are_ends, call_choosing, call_each, call_flat
 ROWS: list[tuple[Any, ...]] = [(3,), (1,), (0,), (2,)]
 
 
+class Text(str):
+    """A text that may have attributes."""
+
+
 def given(bare: bool) -> list[Any]:
     """The rows, or their values."""
     return [value for (value,) in ROWS] if bare else ROWS
@@ -59,6 +63,31 @@ def test_results_are_told_apart_by_whether_all_are_plain(answer: Any, plain: boo
     assert call_each(function, ROWS, []) == (None, plain)
     (_, raised), told = call_flat(lambda value: [function(value)] * value, ROWS, [])
     assert (raised, told) == (None, plain or at == 0)  # for 0 there is none
+
+
+@pytest.mark.parametrize(
+    "items",
+    [["a", "b"], [1, None, b""], [(1, "a"), (2, ("b",))], ["a", [1]], [(1, []), "a"], [Text("a"), "b"], []],
+    ids=repr,
+)
+def test_a_list_is_taken_as_its_items_are_one_by_one(items: list[Any]) -> None:
+    found = []
+    for answer in (items, tuple(items), iter(items)):
+        made: list[Any] = ["before"]
+        (ends, raised), plain = call_flat(lambda value, answer=answer: answer, ROWS[:1], made)
+        found.append((made, [type(item) for item in made], list(array("I", ends)), raised, plain))
+        assert not any(a is b for a, b in zip(made[1:], items, strict=True) if type(b) in (list, Text))
+    assert found[0] == found[1] == found[2]
+    assert found[0][0] == ["before", *items]
+
+
+def test_a_list_of_tuples_that_are_nested_deeply() -> None:
+    deep: Any = ()
+    for _ in range(100_000):
+        deep = (deep,)
+    made: list[Any] = []
+    (_, raised), plain = call_flat(lambda value: ["a", deep], ROWS[:1], made)
+    assert (made, type(raised), plain) == ([], RecursionError, False)
 
 
 def test_what_can_be_changed_is_copied_at_once() -> None:

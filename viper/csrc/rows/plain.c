@@ -30,6 +30,29 @@ static int is_plain(PyObject *value, int *visits)
     return plain;
 }
 
+int rows_are_plain(PyObject *list)
+{
+#ifdef Py_GIL_DISABLED /* where others may change it meanwhile */
+    (void)list;
+    return 0;
+#else
+    const PyTypeObject *before = NULL;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
+        const PyTypeObject *type = Py_TYPE(PyList_GET_ITEM(list, i));
+        int visits = 0;
+        if (type == before)
+            continue;
+        if (is_scalar(type)) {
+            before = type;
+        } else if (!is_plain(PyList_GET_ITEM(list, i), &visits)) {
+            PyErr_Clear(); /* nested too deeply to look into: not plain */
+            return 0;
+        }
+    }
+    return 1;
+#endif
+}
+
 PyObject *rows_is_plain(PyObject *module, PyObject *value)
 {
     (void)module;

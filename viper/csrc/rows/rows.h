@@ -99,6 +99,9 @@ static inline void rows_give(Outbox *outbox, PyObject *values, PyObject *row)
 /* is_plain(value) -> bool, as Python calls it. */
 PyObject *rows_is_plain(PyObject *module, PyObject *value);
 
+/* Whether all items of a list are plain; 0 also where that cannot be told. */
+int rows_are_plain(PyObject *list);
+
 /* plain_rows(rows, arity, first, made) -> int, as Python calls it. */
 PyObject *rows_plain_rows(PyObject *module, PyObject *args);
 
