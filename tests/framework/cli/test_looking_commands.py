@@ -162,7 +162,8 @@ class TestPlan:
         plan = json.loads(viper("plan", "doubling", "-w", "2", "--worker", "thread", "--json").stdout)
         assert plan["placement"]["kind"] == "thread"
         assert {executor["worker"] for executor in plan["placement"]["executors"]} == {1, 2}
-        above_options = viper("plan", "doubling", "-o", "topology.workers=3", "-w", "2", "--json").stdout
+        dealt = ["-o", "viper.placement=round-robin", "-o", "topology.workers=3"]
+        above_options = viper("plan", "doubling", *dealt, "-w", "2", "--json").stdout
         assert len(json.loads(above_options)["placement"]["executors"]) == 2
 
     def test_processes_that_stand_by_are_told(self, viper: Viper) -> None:
