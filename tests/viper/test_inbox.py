@@ -13,6 +13,7 @@ from tests.viper.records import HEAD, Calls, Record, Word, marks
 from viper.rows import Inbox, Outbox
 
 Pair = namedtuple("Pair", ["text", "number"])
+SEALED = (*HEAD, None, None, None, 0, True)
 
 
 class TestInbox:
@@ -255,6 +256,24 @@ class TestValuesThatAreEmittedAgain:
         text_only = bytes([11])
         taken, slow = self.taken([("b",), (1,), (None,)], port=("default", 1, True, text_only))
         assert (taken, slow) == ([("b",)], [Word(1), Word(None)])
+
+    @pytest.mark.skipif(not getattr(sys, "_is_gil_enabled", lambda: True)(), reason="threads may emit")
+    def test_those_of_sealed_rows_are_not_looked_at(self) -> None:
+        looked_at, not_looked_at = (["a"],), (["b"],)
+        taken, slow = self.taken([not_looked_at], head=SEALED)
+        assert (taken[0] is not_looked_at, slow) == (True, [])
+        outbox = Outbox((("default", 1, True),), slow.append, lambda: None, 1000)
+        pieces: list[Any] = [([not_looked_at], 0, 1, SEALED), ([looked_at], 0, 1, HEAD)]
+        pieces.append(([not_looked_at, looked_at], 0, 2, (SEALED, HEAD), array("H", [0, 1]).tobytes()))
+        for record in Inbox(Record, outbox, 1000).load(pieces):
+            outbox.emit(record.values)
+        assert (outbox.take()[0], slow) == ([not_looked_at] * 2, [Word(["a"])] * 2)
+
+    def test_those_of_sealed_rows_have_to_be_as_many_and_to_fit(self) -> None:
+        text_only = bytes([11])
+        assert self.taken([("b",)], head=SEALED, port=("default", 2, True)) == ([], [Word("b")])
+        taken, slow = self.taken([("b",), (1,)], head=SEALED, port=("default", 1, True, text_only))
+        assert (taken, slow) == ([("b",)], [Word(1)])
 
     def test_an_address_beside_them_stays_behind(self) -> None:
         head = (*HEAD, None, None, None, 1)

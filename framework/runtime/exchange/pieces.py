@@ -47,6 +47,8 @@ class InputStream(NamedTuple):
     """Indexes of the fields that name the key of the component's state; None for a stream without one."""
     beside: int = 0
     """The number of values at the end of each row that are an address (`viper.addressed`)."""
+    sealed: bool = False
+    """True if nobody can change any of the values, as `viper.payload.Rows.sealed` of the rows says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,8 @@ class Cutter:
         self._streams = tuple(streams)
         self._only: list[Any] = [next(iter(source.streams.values()), None) for source in sources]
         """Of each source the only stream, where it has no more than one."""
+        self._sealed = [only and only._replace(sealed=True) for only in self._only]
+        """The same streams, for rows that are sealed."""
         self._mixes = len(sources) > 1 and len(streams) <= _MOST_STREAMS
 
     def take(self, limit: int, positions: Positions) -> list[Piece]:
@@ -179,7 +183,8 @@ class Cutter:
                 payload, at = payload.slice(at, count), 0
             rows = payload if self._whole else payload.rows
             if tags is None:
-                pieces.append((rows, at, count, self._only[index]))
+                is_sealed = payload.__class__ is Rows and payload.sealed and not self._whole
+                pieces.append((rows, at, count, (self._sealed if is_sealed else self._only)[index]))
             else:
                 pieces.extend(
                     _cut_at_tags(rows, at, tags[first : first + count], self._sources[index].streams)

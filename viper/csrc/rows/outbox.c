@@ -269,6 +269,17 @@ done:
     return result;
 }
 
+/* The row that arrives of values, or NULL where the slow path has to make it, or with an error set. */
+static PyObject *outbox_row(Outbox *self, PyObject *values, Py_ssize_t arity)
+{
+    if (values != self->given)
+        return rows_plain_row(values, arity);
+    PyObject *row = self->given_row;
+    if (self->is_given_sealed && (arity < 0 || PyTuple_GET_SIZE(row) == arity))
+        return Py_NewRef(row);
+    return rows_plain_row(row, arity);
+}
+
 PyDoc_STRVAR(outbox_emit_doc, "emit(values, tup_id=None, *, stream='default', ...): append one row; all but the common\n"
                               "case goes to `slow`, as does an id where the outbox takes none or nobody subscribes.");
 
@@ -279,8 +290,7 @@ static PyObject *outbox_emit(Outbox *self, PyObject *const *args, Py_ssize_t cou
     int failed;
     if (port >= 0) {
         Py_BEGIN_CRITICAL_SECTION(args[0]);
-        PyObject *values = args[0] == self->given ? self->given_row : args[0];
-        row = rows_fitting(rows_plain_row(values, self->ports[port].arity), self->ports[port].codes);
+        row = rows_fitting(outbox_row(self, args[0], self->ports[port].arity), self->ports[port].codes);
         Py_END_CRITICAL_SECTION();
     }
     if (row == NULL)

@@ -61,6 +61,7 @@ typedef struct {
     unsigned long long discarded; /* emits to ports that nobody subscribes to */
     PyObject *given;         /* the values in process, as an inbox has handed them out; NULL: none, or they are their row */
     PyObject *given_row;     /* the row that they were made of, an exact tuple */
+    int is_given_sealed;     /* whether nobody can change any of its values, as was seen when they were emitted */
 } Outbox;
 
 extern PyType_Spec rows_outbox_spec;
@@ -82,17 +83,19 @@ static inline Py_ssize_t rows_waiting(Outbox *outbox)
 }
 
 /* Has an outbox know that values were made of a row, an exact tuple of the same items: where a component emits these very
- * values, the row goes on, and no copy. NULL: none are in process. */
-static inline void rows_give(Outbox *outbox, PyObject *values, PyObject *row)
+ * values, the row goes on, and no copy. NULL: none are in process. Those of a sealed row are not looked at again: with that
+ * look a filter of records of 100 fields takes 5,749 instructions a record, without it 4,790. */
+static inline void rows_give(Outbox *outbox, PyObject *values, PyObject *row, int is_sealed)
 {
 #ifndef Py_GIL_DISABLED /* where a thread of the component's might read them meanwhile */
     PyObject *values_before = outbox->given, *row_before = outbox->given_row;
     outbox->given = Py_XNewRef(values);
     outbox->given_row = Py_XNewRef(row);
+    outbox->is_given_sealed = is_sealed;
     Py_XDECREF(values_before); /* last, as they may run code that emits */
     Py_XDECREF(row_before);
 #else
-    (void)outbox, (void)values, (void)row;
+    (void)outbox, (void)values, (void)row, (void)is_sealed;
 #endif
 }
 

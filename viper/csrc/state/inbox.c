@@ -100,6 +100,9 @@ static PyObject *inbox_load(Inbox *self, PyObject *pieces)
 /* The index in a head of the number of values at the end of each row that are not the stream's; none at all: 0. */
 enum { BESIDE_OF_HEAD = 7 };
 
+/* The index in a head that is true where nobody can change the rows' values; none at all: somebody may. */
+enum { SEALED_OF_HEAD = 8 };
+
 /* Has a head, which is one, say what the rows are that come next; -1 with an error set. */
 static int inbox_use_head(Inbox *self, PyObject *head)
 {
@@ -107,6 +110,7 @@ static int inbox_use_head(Inbox *self, PyObject *head)
     self->head = head;
     self->values = values == Py_None ? NULL : (PyTypeObject *)values;
     self->beside = PyTuple_GET_SIZE(head) > BESIDE_OF_HEAD ? PyLong_AsSsize_t(PyTuple_GET_ITEM(head, BESIDE_OF_HEAD)) : 0;
+    self->is_sealed = PyTuple_GET_SIZE(head) > SEALED_OF_HEAD && PyTuple_GET_ITEM(head, SEALED_OF_HEAD) == Py_True;
     return self->beside == -1 && PyErr_Occurred() ? -1 : 0;
 }
 
@@ -229,7 +233,7 @@ static PyObject *inbox_pause(Inbox *self)
     if (self->scope != NULL)
         scope_enter(self->scope, NULL, NULL);
     if (self->outbox != NULL)
-        rows_give(self->outbox, NULL, NULL);
+        rows_give(self->outbox, NULL, NULL, 0);
     Py_CLEAR(self->spare[0]);
     Py_CLEAR(self->spare[1]);
     return NULL;

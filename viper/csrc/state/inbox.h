@@ -17,6 +17,7 @@ typedef struct {
     PyObject *head;       /* (component, stream, task, values class or None, ...) */
     PyTypeObject *values; /* NULL: the plain row */
     Py_ssize_t beside;    /* how many values at the end of a row are not the stream's */
+    int is_sealed;        /* whether nobody can change the values of the rows */
     PyObject *heads;      /* tuple of such heads, where the rows come from several streams */
     const uint16_t *which; /* then, the index of each row's head; else NULL */
     PyObject *checked;    /* the heads that were looked at last, and found right; NULL: none */

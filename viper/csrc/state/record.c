@@ -107,9 +107,9 @@ static PyObject *inbox_blank(Inbox *self)
 static void give(Inbox *self, PyObject *values, PyObject *row)
 {
     if (values != row && self->beside == 0 && self->reuses && PyTuple_CheckExact(row))
-        rows_give(self->outbox, values, row);
+        rows_give(self->outbox, values, row, self->is_sealed);
     else if (self->outbox->given != NULL)
-        rows_give(self->outbox, NULL, NULL);
+        rows_give(self->outbox, NULL, NULL, 0);
 }
 
 PyObject *rows_record(Inbox *self, PyObject *row)
