@@ -31,6 +31,7 @@ from framework.operators.components import (
     WindowedBolt,
     after,
     at,
+    when_readable,
 )
 from framework.operators.state import (
     AggregatingState,
@@ -102,4 +103,5 @@ __all__ = [
     "run",
     "scale",
     "suspend",
+    "when_readable",
 ]

@@ -7,7 +7,7 @@ from framework.operators.components.bolt import Bolt
 from framework.operators.components.component import Component
 from framework.operators.components.join_bolt import JoinBolt
 from framework.operators.components.jplus import JPlus
-from framework.operators.components.later import Later, after, at
+from framework.operators.components.later import HasFileno, Later, after, at, descriptor_of, when_readable
 from framework.operators.components.oplus import OPlus
 from framework.operators.components.partitioned import Block, Pace, PartitionedSpout, Watermark
 from framework.operators.components.rows import Rows
@@ -23,6 +23,7 @@ __all__ = [
     "Block",
     "Bolt",
     "Component",
+    "HasFileno",
     "JPlus",
     "JoinBolt",
     "Later",
@@ -41,4 +42,6 @@ __all__ = [
     "WindowedBolt",
     "after",
     "at",
+    "descriptor_of",
+    "when_readable",
 ]

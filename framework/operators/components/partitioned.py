@@ -118,8 +118,8 @@ class PartitionedSpout(Spout):
 
         Yields:
             The next rows. Or None if there are none for now: it is asked again after a pause that grows. Or a
-            time (`after`, `at`) if there are none before it. Or a watermark, so that the rows of other
-            partitions need not wait for its next row.
+            time or an event (`after`, `at`, `when_readable`) if there are none before it. Or a watermark, so
+            that the rows of other partitions need not wait for its next row.
         """
         raise NotImplementedError(f"{type(self).__name__} must define blocks(self, partition, start_us)")
 

@@ -16,10 +16,10 @@ class Spout(Component):
     """Emits tuples, either from `next_tuple` or from the generator `tuples`.
 
     A spout that defines `tuples` is a generator spout. Each row that it yields is emitted on the default
-    stream. None means that there is nothing for now, and a time that there is nothing before it (`after`,
-    `at`). The spout ends when the generator ends. On a stream with a schema it may yield a record batch in
-    the place of many rows. Any other spout is polled through `next_tuple`, and ends when that raises
-    StopIteration.
+    stream. None means that there is nothing for now, and a time or an event that there is nothing before it
+    (`after`, `at`, `when_readable`). The spout ends when the generator ends. On a stream with a schema it may
+    yield a record batch in the place of many rows. Any other spout is polled through `next_tuple`, and ends
+    when that raises StopIteration.
     """
 
     failure: str = ""
@@ -31,8 +31,8 @@ class Spout(Component):
         It is called again and again, after a pause that grows while it emits nothing.
 
         Returns:
-            None; or a time before which it need not be called (`after`, `at`), unless the spout hears of an
-            `ack` or a `fail`, or is activated.
+            None; or a time or an event before which it need not be called (`after`, `at`, `when_readable`),
+            unless the spout hears of an `ack` or a `fail`, or is activated.
 
         Raises:
             StopIteration: there will never be anything more, so the spout ends.
@@ -44,7 +44,7 @@ class Spout(Component):
 
         Yields:
             The values of a tuple. Or None if there is nothing for now: it is asked again after a pause that
-            grows. Or a time (`after`, `at`), before which it is not resumed.
+            grows. Or a time or an event (`after`, `at`, `when_readable`), before which it is not resumed.
         """
         raise NotImplementedError
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from framework.model.errors import SourceError
 from framework.model.topology import Stream, did_you_mean, one_of
-from framework.operators.components import Block, PartitionedSpout, Watermark
+from framework.operators.components import Block, Later, PartitionedSpout, Watermark
 from framework.operators.sources.growing import GrowingFile, GrowingFolder
 from framework.operators.sources.listing import SourceFile, digest_of, listed
 from framework.operators.sources.opening import (
@@ -106,6 +106,8 @@ class FileSource(PartitionedSpout):
         self._in_turn = in_turn
         self._on_malformed = on_malformed
         self._malformed = 0
+        self._has_told = False
+        """True if it has been logged that no change is told."""
         self._brought: dict[int, tuple[SourceFile, Sequence[int]]] = {}
         """By partition the place of the rows of the last block."""
         if not in_turn and len(self._files) > MOST_PARTITIONS:
@@ -180,7 +182,7 @@ class FileSource(PartitionedSpout):
         if self._folder is None:
             self._files = [SourceFile(*file) for file in storm_conf.get(FILES, self._files)]
 
-    def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | Watermark | None]:
+    def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | Watermark | Later | None]:
         """All rows of a partition, in order.
 
         Raises:
@@ -381,12 +383,12 @@ class FileSource(PartitionedSpout):
 
     def _blocks_of(
         self, partition: int, files: Iterator[SourceFile | None], start_us: int | None
-    ) -> Iterator[Block | None]:
+    ) -> Iterator[Block | Later | None]:
         base, latest_us = 0, NO_TIME
         mixing = Mixing(by_number=self._event_time is None)
         for file in files:
             if file is None:
-                yield None
+                yield self._next_change()
                 continue
             end = 0
             first = 0 if self._event_time is not None or start_us is None else max(start_us - base, 0)
@@ -395,7 +397,7 @@ class FileSource(PartitionedSpout):
                     if portion is None:
                         last_us = end - 1 if self._event_time is None else latest_us
                         self._check_reaches(file, start_us, last_us)
-                        yield None
+                        yield self._next_change()
                         continue
                     end = progress.records = portion.end
                     times = self._times(portion, base)
@@ -408,6 +410,17 @@ class FileSource(PartitionedSpout):
                 self._check_reaches(file, start_us, end - 1 if self._event_time is None else latest_us)
             base += end
         mixing.check_end()
+
+    def _next_change(self) -> Later | None:
+        """The event at which there may be more of what grows; None if nobody tells of it."""
+        grows = self._folder or self._growing
+        if grows is None:
+            return None
+        silence = grows.changes.silence
+        if silence is not None and not self._has_told:
+            self._has_told = True
+            self.logger.info("%s is polled, as no change is told: %s", self._paths[0], silence)
+        return grows.changes.next
 
     _is_mutable = False
     """True if rows may hold values that a consumer can change."""

@@ -6,9 +6,11 @@ import codecs
 import io
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from typing import IO, Final
 
 from framework.model.errors import SourceError
+from framework.operators.sources.changes import FILE, FOLDER, NEW_NAMES, Changes
 from framework.operators.sources.listing import SourceFile, in_folder
 from framework.operators.sources.opening import HEAD_BYTES, check_text, is_packed, is_utf_8
 
@@ -41,6 +43,8 @@ class GrowingFolder:
             raise SourceError(f"{path} is no folder")
         self.path = path
         self._marker = None if end_marker is None else os.path.join(path, end_marker)
+        self.changes = Changes({path: FOLDER})
+        """The changes of the folder, while its files are read."""
 
     def files(self) -> Iterator[SourceFile | None]:
         """The files; None where there is no further one for now.
@@ -48,8 +52,15 @@ class GrowingFolder:
         Raises:
             SourceError: a file has appeared under a name that comes before those that were read.
         """
+        try:
+            yield from self._found()
+        finally:
+            self.changes.close()
+
+    def _found(self) -> Iterator[SourceFile | None]:
         read: list[str] = []
         while True:
+            self.changes.forget()
             is_last_look = self._marker is not None and os.path.exists(self._marker)
             found = [path for path in in_folder(self.path) if path != self._marker]
             self._check(read, found)
@@ -60,7 +71,8 @@ class GrowingFolder:
             if not new:
                 if is_last_look:
                     return
-                yield None
+                if not self.changes.begins():
+                    yield None
 
     def _check(self, read: list[str], found: list[str]) -> None:
         known = set(read)
@@ -88,9 +100,6 @@ _LEFT: Final = (
 class GrowingFile:
     """The text of a file as it is appended, for as long as nobody says that it is whole.
 
-    A look in vain takes 9 us, three calls of the system, and tasks leave an idle source alone for longer and
-    longer. So waiting for events of the file system would gain next to nothing.
-
     Args:
         path: of the file, which may still be empty.
         end_marker: the name of a file beside it whose appearance says that nothing more will be appended.
@@ -105,6 +114,9 @@ class GrowingFile:
         self._marker = None if end_marker is None else os.path.join(os.path.dirname(path), end_marker)
         self.file = SourceFile.growing(path)
         """The file as it was found."""
+        folder = {} if end_marker is None else {os.path.dirname(path) or os.curdir: NEW_NAMES}
+        self.changes = Changes({path: FILE, **folder})
+        """The changes of the file, while it is read."""
 
     def texts(self, file: SourceFile, encoding: str, *, translates: bool = True) -> Iterator[str | None]:
         """Yield the text of the file piece by piece; None while there is nothing more for now.
@@ -121,7 +133,7 @@ class GrowingFile:
         kind = codecs.getincrementaldecoder("utf-8-sig" if is_utf_8(encoding) else encoding)
         decoder = io.IncrementalNewlineDecoder(kind(), translate=translates)
         is_first = True
-        with open(file.path, "rb", buffering=0) as opened:
+        with open(file.path, "rb", buffering=0) as opened, closing(self.changes):
             file.check(opened)
             for chunk in self._chunks(opened, file):
                 if chunk is not None and is_first:
@@ -133,6 +145,7 @@ class GrowingFile:
     def _chunks(self, opened: IO[bytes], file: SourceFile) -> Iterator[bytes | None]:
         total = 0
         while True:
+            self.changes.forget()
             is_last_look = self._marker is not None and os.path.exists(self._marker)
             while chunk := opened.read(_CHUNK_BYTES):
                 total += len(chunk)
@@ -140,7 +153,8 @@ class GrowingFile:
             self._check(opened, file, total)
             if is_last_look:
                 return
-            yield None
+            if not self.changes.begins():
+                yield None
 
     def _check(self, opened: IO[bytes], file: SourceFile, total: int) -> None:
         if os.fstat(opened.fileno()).st_size < total:

@@ -3,6 +3,7 @@
 - `task`, `source_task`: every task, and every source, as an executor sees it
 - `spout_task`, `bolt_task`: a spout that is asked for tuples; a bolt that gets them
 - `partitioned_task`: a spout that brings partitions, merged by `partition_merger`
+- `readable`: the descriptors that sources wait for
 - `replay_task`: the task in place of a spout whose recorded output is replayed
 - `context`, `slot`, `presence`: the fixed facts; the component, made again after errors; the thread that acts
   while it blocks

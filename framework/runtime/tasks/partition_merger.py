@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from framework.model.topology import DEFAULT_STREAM
+from framework.operators.components import HasFileno
 from framework.operators.components.partitioned import PartitionedSpout
 from framework.planning import ComponentLevel
 from framework.runtime.exchange.output import Port
@@ -166,6 +167,12 @@ class PartitionMerger:
         laters = [feed.later for feed in self._open_feeds if feed.waits]
         times = [later.look_at_s(now_s) for later in laters if later is not None]
         return min(times) if times and len(times) == len(laters) else None
+
+    @property
+    def readable(self) -> Sequence[int | HasFileno]:
+        """The descriptors of which one that is readable says that a partition without rows has some again."""
+        laters = (feed.later for feed in self._open_feeds if feed.waits)
+        return [one for later in laters if later is not None for one in later.readable]
 
     @property
     def next_row_us(self) -> int | None:

@@ -299,10 +299,10 @@ class PartitionedTask(SourceTask):
         asks_at_s = self._merger.asks_at_s(now_s)
         if asks_at_s is None:
             self._poll.found_nothing(now_s)
-        elif self._pacer is None or next_us is None:
-            self._poll.ask_at(asks_at_s)
-        else:
-            self._poll.ask_at(min(asks_at_s, self._pacer.due_s(next_us)))
+            return
+        if self._pacer is not None and next_us is not None:
+            asks_at_s = min(asks_at_s, self._pacer.due_s(next_us))
+        self._rest_until(asks_at_s, self._merger.readable)
 
     def _publish(self, now_s: float) -> None:
         """Promise the consumers the task's progress, and nothing beyond the point where it waits.

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
+from collections.abc import Sequence
 
+from framework.operators.components import HasFileno
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
+from framework.runtime.tasks.readable import CAN_HEAR, Readable
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.task import Task, TaskState
 
@@ -28,6 +32,8 @@ class SourceTask(Task):
         self.active = False
         """True if tuples are asked for."""
         self._poll = poll
+        self._readable: Readable | None = None
+        """The descriptors that the source waits for, once it has waited for any."""
 
     # -- what an executor sees
 
@@ -121,6 +127,37 @@ class SourceTask(Task):
     def ask_soon(self) -> None:
         """Have the source asked at the next turn, as it may have something now."""
         self._poll.found()
+
+    def _rest_until(self, due_at_s: float, descriptors: Sequence[int | HasFileno]) -> None:
+        """Leave the source alone until a monotonic time in seconds, or until a descriptor is readable."""
+        if not descriptors:
+            self._poll.ask_at(due_at_s)
+            return
+        if not CAN_HEAR:
+            self._poll.found_nothing(time.monotonic())
+            return
+        self._poll.ask_at(due_at_s)
+        if self._readable is None:
+            self._readable = Readable(self._is_readable)
+        self._readable.wait_for(descriptors)  # last, as another thread may call `_is_readable` from here on
+
+    def _is_readable(self) -> None:
+        self._poll.found()
+        self._scheduler.wake()
+
+    def close(self) -> None:
+        """As in the base class."""
+        self._hear_nothing()
+        super().close()
+
+    def let_go(self) -> None:
+        """As in the base class."""
+        self._hear_nothing()
+        super().let_go()
+
+    def _hear_nothing(self) -> None:
+        if self._readable is not None:
+            self._readable.close()
 
     def end(self) -> None:
         """Bring nothing more."""

@@ -395,7 +395,7 @@ class SpoutTask(SourceTask):
     def _rest(self, emitted: int) -> None:
         later = None if self._puller is None else self._puller.later
         if later is not None and not self._aligned.is_asked:
-            self._poll.ask_at(later.look_at_s(time.monotonic()))
+            self._rest_until(later.look_at_s(time.monotonic()), later.readable)
         elif emitted:
             self._poll.found()
         elif self._aligned.is_asked:

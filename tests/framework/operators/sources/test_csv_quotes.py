@@ -106,8 +106,7 @@ class TestUnclosed:
         blocks = source.blocks(0, None)
 
         def come() -> Iterator[tuple[Any, ...]]:
-            while (block := next(blocks)) is not None:
-                assert isinstance(block, Block)
+            while isinstance(block := next(blocks), Block):
                 yield from block.rows
 
         assert list(come()) == []

@@ -58,9 +58,8 @@ def rows_of(blocks: Any) -> list[tuple[int, tuple[Any, ...]]]:
     """The rows of blocks with their times, up to the next look in vain."""
     found = []
     for block in blocks:
-        if block is None:
+        if not isinstance(block, Block):
             break
-        assert isinstance(block, Block)
         found += list(zip(block.times, block.rows, strict=True))
     return found
 

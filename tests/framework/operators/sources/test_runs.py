@@ -16,7 +16,7 @@ import pytest
 from framework import TopologyBuilder
 from framework.api import run
 from framework.model.errors import ComponentError, PlaceError, SourceError, ViperError
-from framework.operators.components import Bolt
+from framework.operators.components import Block, Bolt, Later
 from framework.operators.sinks import CollectingSink
 from framework.operators.sources import CsvSource, FileSource, JsonLinesSource, ParquetSource, TextSource
 from framework.runtime import RunReport
@@ -279,20 +279,20 @@ class TestGrowingFolder:
         made = TextSource(str(tmp_path), follow=True, end_marker="_DONE")
         blocks = made.blocks(0, None)
         assert next(blocks).rows == [("a",)]  # type: ignore[union-attr]
-        assert next(blocks) is None
+        assert isinstance(next(blocks), Later)
         (tmp_path / ".2").write_text("b\nc\n")
-        assert next(blocks) is None
+        assert isinstance(next(blocks), Later)
         (tmp_path / ".2").rename(tmp_path / "2")
         (block,) = [next(blocks)]
         assert block.rows == [("b",), ("c",)] and list(block.times) == [1, 2]  # type: ignore[union-attr]
         (tmp_path / "3").write_text("d\n")
         (tmp_path / "_DONE").touch()
-        assert [block.rows for block in blocks if block] == [[("d",)]]  # type: ignore[union-attr]
+        assert [block.rows for block in blocks if isinstance(block, Block)] == [[("d",)]]
 
     def test_a_name_that_comes_too_late_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / "2").write_text("a\n")
         blocks = TextSource(str(tmp_path), follow=True).blocks(0, None)
-        assert next(blocks) and next(blocks) is None
+        assert next(blocks) and isinstance(next(blocks), Later)
         (tmp_path / "1").write_text("b\n")
         with pytest.raises(
             SourceError, match=r"1 has appeared after .*2 was read: the names of new files must"
@@ -302,7 +302,7 @@ class TestGrowingFolder:
     def test_a_file_that_goes_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / "2").write_text("a\n")
         blocks = TextSource(str(tmp_path), follow=True).blocks(0, None)
-        assert next(blocks) and next(blocks) is None
+        assert next(blocks) and isinstance(next(blocks), Later)
         (tmp_path / "2").unlink()
         with pytest.raises(SourceError, match=r"2 has gone while the folder is read"):
             next(blocks)
