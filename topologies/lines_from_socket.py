@@ -16,8 +16,7 @@ from viperstorm.sinks import ConsoleSink
 class LinesFromSocket(Spout):
     """Yields each line, without its end, until the other end is closed; the last line needs no end.
 
-    What has come while no run was connected is lost, and so is what a killed process had read: a socket
-    cannot be read twice.
+    A socket cannot be read twice. So lines are lost that a killed process had read.
     """
 
     outputs = ["line"]

@@ -1,4 +1,4 @@
-"""What follows a file or a socket is measured wherever it runs."""
+"""The delay of what follows a file or a socket is measured wherever it runs."""
 
 from __future__ import annotations
 

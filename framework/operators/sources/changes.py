@@ -64,7 +64,7 @@ class Changes:
 
     @property
     def next(self) -> Later | None:
-        """When the next one comes; None if nobody tells."""
+        """The event of the next change; None if nobody tells of it."""
         return None if self._descriptor < 0 else when_readable(self, timeout=LOOK_S)
 
     def forget(self) -> None:
