@@ -1,8 +1,8 @@
 """Descriptors that sources wait for: one thread of the process hears of them from the kernel.
 
 A file of its own: all sources of a process share the thread, and an executor sleeps on its bell alone. A bell
-that is a descriptor itself would need no thread, but cost a system call for each ring, of which tasks in
-other threads and processes make one for each batch.
+that is a descriptor itself would need no thread. But each ring would cost a system call, and tasks in other
+threads and processes make one for each batch.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Readable:
     def wait_for(self, descriptors: Iterable[int | HasFileno]) -> None:
         """Have `tell` called once as soon as one of some descriptors is readable, or closed already.
 
-        Those of the last call are waited for no more.
+        It no longer waits for those of the last call.
         """
         numbers = frozenset(map(descriptor_of, descriptors))
         with _LOCK:
