@@ -86,6 +86,10 @@ class Partition:
         found = lib.vp_partition_floor(ahead)
         return Position(found.ts, found.hi, found.lo)
 
+    def resume(self, place: tuple[int, int]) -> None:
+        """Go on counting where another had this as its `place`: the next row is the one behind it."""
+        self._handle.clock.ts, self._handle.clock.ordinal = place
+
     def skip_behind(self, place: tuple[int, int]) -> int:
         """Leave out the rows at hand up to what another had as its `place`; returns how many."""
         return int(lib.vp_partition_skip_behind(self._handle, *place))

@@ -100,9 +100,10 @@ class Plan:
     """Facts about each component's class, by id."""
     emits_outside_input: bool = False
     """True if a bolt may emit by the wall clock, or for tuples that come back to it through a cycle."""
-    offsets: Mapping[str, Mapping[int, tuple[int, int]]] = field(default_factory=dict)
-    """For each partitioned spout that resumes where an earlier run had stopped, the offset in each of its
-    partitions: time of the last row in microseconds, and number of rows of that time."""
+    offsets: Mapping[str, Mapping[int, tuple[int, ...]]] = field(default_factory=dict)
+    """For each partitioned spout that resumes where an earlier run had stopped, the place in each of its
+    partitions: time of the last row in microseconds, number of rows of that time, and what belongs to the
+    offset, where rows have one."""
     start_id: int | None = None
     """The id of the checkpoint that the run resumes from; None if it resumes none."""
     saved: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)

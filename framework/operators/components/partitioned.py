@@ -29,6 +29,8 @@ class Block(NamedTuple):
     """True if any row may hold a value that a consumer can change, e.g. a list; never so with a schema."""
     stream: str = DEFAULT_STREAM
     """The stream that all its rows go to, one of the spout's; blocks of several may follow each other."""
+    offsets: array[int] | None = None
+    """The offset of each row in the partition, as array("q"), rising; from `PartitionedSpout.blocks_from`."""
 
 
 class Watermark(NamedTuple):
@@ -122,6 +124,37 @@ class PartitionedSpout(Spout):
             that the rows of other partitions need not wait for its next row.
         """
         raise NotImplementedError(f"{type(self).__name__} must define blocks(self, partition, start_us)")
+
+    def first_offset(self, partition: int) -> int | None:
+        """The offset at which a partition begins in a new run; None for its first row, wherever that is.
+
+        Args:
+            partition: from 0.
+        """
+        return None
+
+    def blocks_from(
+        self, partition: int, offset: int | None
+    ) -> Iterator[Block | Watermark | Later | None]:
+        """Yield the rows of a partition from an offset on; a spout defines it whose source can be sought.
+
+        It takes the place of `blocks`. Each block has an offset for each of its rows, which rise and may have
+        gaps. A run that resumes reads from the first row that it had not brought. That holds with
+        `viper.timestamp.slack`, too, as the place in a partition says what was late there.
+
+        Args:
+            partition: from 0.
+            offset: the first that is wanted; None where the partition begins, as in a new run.
+
+        Yields:
+            As `blocks`.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define blocks_from(self, partition, offset)")
+
+    @classmethod
+    def has_offsets(cls) -> bool:
+        """True if rows have offsets: the class defines `blocks_from`."""
+        return cls.blocks_from is not PartitionedSpout.blocks_from
 
     def place_of(self, partition: int, index: int) -> str:
         """The place of a row in the source, as messages say it, e.g. a file and a line.

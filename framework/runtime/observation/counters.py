@@ -125,11 +125,11 @@ class TaskCounters:
     """Tuples emitted outside the processing of an input: in `initialize`, by a timer, by a thread."""
     reasons: dict[str, int] = field(default_factory=dict)
     """For a spout: the number of tracked tuples that have failed, by the reason in words."""
-    places: dict[int, tuple[int, int]] = field(default_factory=dict)
+    places: dict[int, tuple[int, ...]] = field(default_factory=dict)
     """The progress of each partition of a partitioned spout that has ended.
 
-    It is the time of the last row in microseconds, and the number of rows of that time; a time of 2**63 - 1
-    stands for the whole partition.
+    It is the time of the last row in microseconds, the number of rows of that time, and what belongs to the
+    offset, where rows have one; a time of 2**63 - 1 stands for the whole partition.
     """
     metrics: dict[str, Any] = field(default_factory=dict)
     """Last value of each metric that the component reported."""

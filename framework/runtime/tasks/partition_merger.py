@@ -6,11 +6,12 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from framework.model.topology import DEFAULT_STREAM
-from framework.operators.components import HasFileno
-from framework.operators.components.partitioned import PartitionedSpout
+from framework.operators.components import HasFileno, Later
+from framework.operators.components.partitioned import Block, PartitionedSpout, Watermark
 from framework.planning import ComponentLevel
 from framework.runtime.exchange.output import Port
-from framework.runtime.order.positions.partition_feed import WHOLE, PartitionFeed, Place, StreamForm
+from framework.runtime.order.positions.partition_feed import PartitionFeed, StreamForm
+from framework.runtime.order.positions.place import WHOLE, Place
 from framework.runtime.order.positions.slack import Lateness
 from framework.runtime.tasks.hosts.user_errors import user_errors
 from viper.errors import OrderError
@@ -43,8 +44,9 @@ class PartitionMerger:
         self._merge = Merge([])
         self._has_streams = False
         """True if the spout has several streams, so that each row says which one is its own."""
-        self._late_of_ended: dict[int, int] = {}
-        """Late rows of partitions that were at their end when the component that is here now began."""
+        self._late_before: dict[int, int] = {}
+        """Late rows that the component which is here now does not read: of partitions that were at their end
+        when it began, and where rows have offsets."""
         self._saturated = 0
         """Rows without room for their place, of components before the one that is here now."""
         self._out, self._spare = Positions(), Positions()
@@ -65,7 +67,7 @@ class PartitionMerger:
 
         Raises:
             ValueError: the spout has more partitions than can be merged.
-            Exception: whatever its `blocks` raises.
+            Exception: whatever its `blocks` or `blocks_from` raises.
         """
         if spout.partitions > MOST_PARTITIONS:
             raise ValueError(f"{spout.partitions} partitions: expected at most {MOST_PARTITIONS}")
@@ -79,31 +81,34 @@ class PartitionMerger:
         ]
         for feed in self._feeds:
             feed.raise_to(floor)
-            feed.open(iter(spout.blocks(feed.number, feed.start_us)) if not feed.ended else iter(()))
+            feed.open(_blocks(spout, feed))
         self._follow([feed for feed in self._feeds if not feed.ended])
 
     def reopen_behind(self, offsets: Mapping[int, Place]) -> None:
         """Prepare for a spout that is made again: `open` resumes after these offsets."""
         self._saturated = self.saturated
-        self._late_of_ended = self._ended_late()
+        self._late_before = self._late_for_good()
         self._offsets.update(offsets)
 
     def save(self) -> tuple[dict[int, Place], dict[int, int]]:
-        """As `offsets`, and how many rows were late of partitions that nobody reads again."""
-        return self.offsets, self._ended_late()
+        """As `offsets`, and how many rows were late that nobody reads again."""
+        late = self._late_for_good()  # first, as nobody has to read those again
+        return self.offsets, late
 
     def restore(self, noted: tuple[dict[int, Place], dict[int, int]]) -> None:
         """As `reopen_behind`: another process has brought what lies before these offsets."""
         offsets, late = noted
         self.reopen_behind(offsets)
-        self._late_of_ended = late
+        self._late_before = late
 
-    def _ended_late(self) -> dict[int, int]:
-        found = {feed.number: self._late_of(feed) for feed in self._feeds if feed.ended}
+    def _late_for_good(self) -> dict[int, int]:
+        feeds = [feed for feed in self._feeds if feed.ended or feed.has_offsets]
+        found = {feed.number: self._late_of(feed) for feed in feeds}
         return {number: late for number, late in found.items() if late}
 
     def _late_of(self, feed: PartitionFeed) -> int:
-        return self._late_of_ended.get(feed.number, 0) + feed.late_since(self._begun.get(feed.number))
+        begun = None if feed.has_offsets else self._begun.get(feed.number)
+        return self._late_before.get(feed.number, 0) + feed.late_since(begun)
 
     def close(self) -> Iterator[BaseException]:
         """Read no more; gives what closing the partitions raised."""
@@ -239,6 +244,15 @@ class PartitionMerger:
         made, self._out, self._spare = self._out, self._spare, self._out
         tags = _tags(feeds, chosen) if self._has_streams else None
         return Emission(_payload(feeds, chosen, firsts), tags, made)
+
+
+def _blocks(spout: PartitionedSpout, feed: PartitionFeed) -> Iterator[Block | Watermark | Later | None]:
+    """The blocks of a partition from where it was brought to."""
+    if feed.ended:
+        return iter(())
+    if spout.has_offsets():
+        return iter(spout.blocks_from(feed.number, feed.begin_at(spout.first_offset(feed.number))))
+    return iter(spout.blocks(feed.number, feed.start_us))
 
 
 def _where(spout: PartitionedSpout, partition: int) -> Callable[[int], str]:

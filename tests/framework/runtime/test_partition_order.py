@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from array import array
 from collections.abc import Iterator, Sequence
@@ -14,6 +15,7 @@ from framework.operators.components import Block, PartitionedSpout, Watermark
 from framework.planning import ComponentLevel
 from framework.runtime.exchange.output import Port
 from framework.runtime.order.positions.partition_feed import PartitionFeed
+from framework.runtime.order.positions.place import place_of
 from framework.runtime.order.positions.slack import Lateness
 from framework.runtime.tasks.partition_merger import PartitionMerger
 from tests.framework.operators.sources.disordered import Row, drawn, expected
@@ -23,6 +25,7 @@ from viper.partitions import NO_LIMIT
 from viper.position import LEAST, Level, Position
 
 DROPS, TO_STREAM, REFUSES = Lateness(20_000, drops=True), Lateness(20_000, late_port=1), Lateness(20_000)
+ADMITS = Lateness(20_000, admits=True)
 STREAMS = [Port(tag, Stream(["at", "file", "n"], name)) for tag, name in enumerate(("default", "late"))]
 LEVEL = ComponentLevel(0, 0, 32, 16, 1, 8)
 
@@ -52,10 +55,39 @@ class Files(PartitionedSpout):
                 yield Watermark(min((at for at, *_ in rows), default=0) * 1000)
 
 
+class Sought(Files):
+    """Brings them with offsets that have gaps, from where it is asked to."""
+
+    def __init__(self, files: Sequence[Sequence[Row]], seed: int) -> None:
+        super().__init__(files, seed)
+        self.asked: dict[int, int | None] = {}
+        """The offset from which rows were wanted, for each partition."""
+
+    def blocks_from(self, partition: int, offset: int | None) -> Iterator[Block | Watermark | None]:
+        self.asked[partition] = offset
+        return self._sought(partition, offset)
+
+    def _sought(self, partition: int, offset: int | None) -> Iterator[Block | None]:
+        chance, rows = random.Random(self._seed), list(enumerate(self._files[partition]))
+        rows = [(number, row) for number, row in rows if offset is None or offset_of(number) >= offset]
+        while rows:
+            some = rows[: chance.randrange(40)]
+            del rows[: len(some)]
+            offsets = array("q", [offset_of(number) for number, _ in some])
+            times = array("q", [at * 1000 for _, (at, *_) in some])
+            yield Block(times, [row for _, row in some], offsets=offsets)
+            if chance.random() < 0.3:
+                yield None
+
+
+def offset_of(number: int) -> int:
+    return 3 * number + number // 10
+
+
 def merger_of(
-    files: Any, lateness: Lateness, seed: int, places: Any, floor: Position = LEAST
+    files: Any, lateness: Lateness | None, seed: int, places: Any, floor: Position = LEAST, cls: Any = Files
 ) -> PartitionMerger:
-    merger, spout = PartitionMerger(LEVEL, places, lateness), Files(files, seed)
+    merger, spout = PartitionMerger(LEVEL, places, lateness), cls(files, seed)
     merger.open(spout, range(len(files)), STREAMS, floor)
     return merger
 
@@ -112,6 +144,61 @@ def test_a_successor_counts_what_the_run_has_counted(seed: int) -> None:
         second.open(Files(files, seed + 1), range(2), STREAMS, LEAST)
         taken(second)
         assert second.late == late
+
+
+@pytest.mark.parametrize("lateness", [DROPS, TO_STREAM, ADMITS, None], ids=["dropped", "stream", "late", "none"])
+@pytest.mark.parametrize("seed", at_every_change(range(6), 2))
+def test_a_source_that_is_sought_is_read_from_the_first_row_that_was_not_brought(
+    seed: int, lateness: Lateness | None
+) -> None:
+    """Each process goes on where the one before was killed; the rows and what was late are those of one."""
+    files: Any = drawn(seed, files=2, count=90)
+    files = [sorted(rows) for rows in files] if lateness is None else files
+    whole = merger_of(files, lateness, seed, {}, cls=Sought)
+    must, chance = positioned(whole), random.Random(seed)
+    dropped = {row for rows in files for row in rows} - {row for *_, row in must}
+    assert [row for _, _, row in must] == [row for _, row in taken(merger_of(files, lateness, seed, {}))]
+    for most in (1, 5, 40):
+        found: list[Any] = []
+        noted: Any = ({}, {})
+        while len(found) < len(must):
+            places, late = json.loads(json.dumps(noted), object_hook=by_number)
+            merger = PartitionMerger(LEVEL, {}, lateness)
+            merger.restore(({number: place_of(place) for number, place in places.items()}, late))
+            spout = Sought(files, chance.randrange(100))
+            merger.open(spout, range(len(files)), STREAMS, LEAST)
+            for partition, offset in spout.asked.items():
+                first = first_left(files[partition], found, dropped)
+                assert first - 3 * (1 + len(dropped)) <= (offset or 0) <= first or first == 0, partition
+            found += positioned(merger, chance.randrange(1, most + 1))
+            noted = merger.save()
+        assert found == must
+        assert merger.late == whole.late
+
+
+def first_left(rows: Sequence[Row], found: Sequence[Any], dropped: set[Row]) -> int:
+    """The offset of the first row that was not brought; of those that are dropped, of the first behind which
+    none has been brought."""
+    brought = {row for *_, row in found}
+    left = [number for number, row in enumerate(rows) if row not in brought and row not in dropped]
+    return offset_of(left[0]) if left else 0
+
+
+def by_number(found: dict[str, Any]) -> dict[int, Any]:
+    return {int(number): value for number, value in found.items()}
+
+
+def positioned(merger: PartitionMerger, limit: int = 10**9) -> list[Any]:
+    """The rows that it brings, each with its position and stream, up to so many or to the end."""
+    found: list[Any] = []
+    idle = 0
+    while len(found) < limit and not merger.is_exhausted and idle < 10_000:
+        emission, idle = merger.take(min(7, limit - len(found)), NO_LIMIT), idle + 1
+        if emission is not None:
+            tags = memoryview(emission.tags or b"").cast("H").tolist()
+            places = [emission.positions[index] for index in range(len(tags))]
+            found, idle = [*found, *zip(places, tags, emission.payload.rows, strict=True)], 0
+    return found
 
 
 def test_a_process_without_commits_leaves_out_what_was_promised() -> None:

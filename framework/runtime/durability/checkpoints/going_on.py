@@ -30,11 +30,10 @@ from framework.runtime.durability.checkpoints.fingerprints import Fingerprints
 from framework.runtime.durability.checkpoints.folder import Checkpoint
 from framework.runtime.durability.checkpoints.manifest import Manifest, Saved, described
 from framework.runtime.durability.checkpoints.states import SavedState, states_in
+from framework.runtime.order.positions.place import UNKNOWN, WHOLE, mark_of
 
 SPOUT = "spout"
 """The name under which the task of a seekable spout saves where it is."""
-UNKNOWN_US = -(2**63)
-"""The time in a place that nobody knows, as the process that had read there has died."""
 
 
 def check_checkpoints(plan: Plan, *, made: bool, records: bool, replays: bool) -> None:
@@ -226,8 +225,10 @@ def _other_data(
             f"spout {spout!r} had a partition {max(places)}: found {found.partitions} partitions; "
             "partitions can be appended, not removed"
         )
-    if any(ts == UNKNOWN_US for ts, _ in places.values()):
+    if UNKNOWN in places.values():
         yield f"a worker of spout {spout!r} had died, and nobody knows how far it was; use another checkpoint"
+    elif found.has_offsets() and any(mark_of(place) is None for place in places.values() if place != WHOLE):
+        yield f"spout {spout!r} had no offsets: nobody knows where its rows go on; start from the beginning"
 
 
 def _other_spout(plan: Plan, name: str, before: Sequence[Saved]) -> Iterator[str]:

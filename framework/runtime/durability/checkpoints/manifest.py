@@ -13,6 +13,7 @@ from framework.model.topology import ComponentSpec
 from framework.planning import Plan, TimeMode
 from framework.planning.time_mode import holds_back
 from framework.recording.tap import is_tap
+from framework.runtime.order.positions.place import Place, place_of
 from framework.version import VERSION
 
 Saved = Mapping[str, Any]
@@ -73,11 +74,10 @@ class Manifest:
             found[state["component"]] = (*found.get(state["component"], ()), state["kind"])
         return found
 
-    def places(self, spout: str) -> dict[int, tuple[int, int]]:
-        """The offset in each partition of a spout that was read: time of the last row in microseconds, and
-        number of rows of that time."""
+    def places(self, spout: str) -> dict[int, Place]:
+        """The place in each partition of a spout that was read."""
         found = (saved.get("places", {}).items() for saved in self.tasks[spout])
-        return {int(number): (ts, count) for places in found for number, (ts, count) in places}
+        return {int(number): place_of(place) for places in found for number, place in places}
 
 
 def manifest_of(

@@ -11,7 +11,7 @@ from typing import Any
 
 from framework.model.errors import PlaceError
 from framework.planning import Plan
-from framework.runtime.order.positions.partition_feed import UNKNOWN, Place
+from framework.runtime.order.positions.place import UNKNOWN, Place, place_of
 
 
 def going_on(plan: Plan, report: Path, known: Mapping[str, str], compared: Mapping[str, str]) -> Plan:
@@ -79,7 +79,7 @@ def _read(report: Path) -> dict[str, Any]:
 def _places(told: Mapping[str, Any], spout: str, report: Path) -> Mapping[int, Place]:
     try:
         found = told["components"][spout]["places"]
-        places = {int(partition): (int(ts), int(count)) for partition, (ts, count) in found.items()}
+        places = {int(partition): place_of(place) for partition, place in found.items()}
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise PlaceError(f"{report} does not tell how far spout {spout!r} has come") from error
     if UNKNOWN in places.values():

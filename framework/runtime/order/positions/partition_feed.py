@@ -11,6 +11,9 @@ from typing import Any, Final, NamedTuple
 from framework.model.topology import DEFAULT_STREAM, did_you_mean, one_of
 from framework.operators.components import Later
 from framework.operators.components.partitioned import Block, Watermark
+from framework.runtime.order.positions.event_times import AT_FRONTIER
+from framework.runtime.order.positions.offsets_at_hand import OffsetsAtHand
+from framework.runtime.order.positions.place import BEGINNING, UNKNOWN, WHOLE, Mark, Place, mark_of
 from framework.runtime.order.positions.slack import Lateness, PartitionOrder, Run, out_of_order
 from viper.errors import OrderError
 from viper.partitions import Partition
@@ -18,13 +21,6 @@ from viper.payload import NOTHING, Payload, Row, Rows
 from viper.position import LEAST, Level, Position
 from viper.rows import misfit
 from viper.scalars import python_rows
-
-Place = tuple[int, int]
-"""An offset in a partition: the time of the last row in microseconds, and the number of rows of that time."""
-WHOLE: Final[Place] = (2**63 - 1, 0)
-"""The offset of a partition that was read to its end."""
-UNKNOWN: Final[Place] = (-(2**63), 0)
-"""An unknown offset: the process that read the partition has died, and no row has come since."""
 
 
 class StreamForm(NamedTuple):
@@ -91,7 +87,12 @@ class PartitionFeed:
         """The time of the last row that was put at hand."""
         self._raised = False
         """True if another process has emitted rows of the partition in this run."""
-        self._floor = LEAST if place is None or self.ended else self.partition.floor_behind(place)
+        self._counted = None if place is None else (place[0], place[1])
+        """The part of the place in which rows are counted."""
+        begins = self._counted is None or self.ended or not self._counted[1]
+        self._floor = LEAST if self._counted is None or begins else self.partition.floor_behind(self._counted)
+        self._offsets: OffsetsAtHand | None = None
+        """The offsets of rows, where they have some."""
         self._blocks: Iterator[Block | Watermark | Later | None] = iter(())
         self._has_no_more = False
         """True if the source has ended, so that no row is held back any more."""
@@ -111,14 +112,43 @@ class PartitionFeed:
         return None if self._floor == LEAST or self._order is not None else self._floor.ts
 
     @property
+    def has_offsets(self) -> bool:
+        """True if rows have offsets."""
+        return self._offsets is not None
+
+    def begin_at(self, first: int | None) -> int | None:
+        """Have rows come with offsets, and none before the place; to be called before `open`.
+
+        Args:
+            first: the offset at which the partition begins in a new run; None for its first row.
+
+        Returns:
+            The offset from which on rows are wanted; None for its first row.
+        """
+        mark = mark_of(self._before)
+        if mark is None and first is not None:
+            mark = Mark(first - 1, first, AT_FRONTIER, AT_FRONTIER)
+            self._before = *BEGINNING, *mark
+            self._counted = BEGINNING[0], BEGINNING[1]
+        self._offsets = OffsetsAtHand(mark, self._order)
+        if mark is None or self._before is None or self.ended:
+            return None
+        if self._counted is not None and self._counted[1]:
+            self.partition.resume(self._counted)
+            self._latest_us = self._counted[0]
+        if self._order is not None:
+            self._order.resume(self._before, mark)
+        return mark.low
+
+    @property
     def place(self) -> Place | None:
         """The offset up to which rows have been emitted; None if that is the beginning."""
         if self.ended:
             return WHOLE
         ts, count = self.partition.place
         # A source that is read from its beginning comes by rows first that were brought before.
-        if count and (self._before is None or (ts, count) > self._before):
-            return ts, count
+        if count and (self._counted is None or (ts, count) > self._counted):
+            return (ts, count) if self._offsets is None else (ts, count, *self._offsets.mark(self.partition))
         return UNKNOWN if self._raised else self._before
 
     def late_since(self, begun: Place | None) -> int:
@@ -132,9 +162,8 @@ class PartitionFeed:
         """
         if self._order is None:
             return 0
-        late, reached = self._order.late, self.partition.place
-        while late and (self.ended or late[0] < reached):
-            place = late.popleft()
+        reached = (WHOLE[0], WHOLE[1]) if self.ended else self.partition.place
+        for place in self._order.take_late(reached):
             self._late += begun is None or place >= begun
         return self._late
 
@@ -211,7 +240,7 @@ class PartitionFeed:
 
     def _check_reached(self) -> None:
         """See to it that a partition that is read from its beginning still has what was brought of it."""
-        if self._order is not None and self._before is not None and self.partition.place < self._before:
+        if self._order is not None and self._counted is not None and self.partition.place < self._counted:
             raise ValueError(
                 f"partition {self.number} ends before what was brought of it: its source was cut off or "
                 "replaced; put back what was there, or start from the beginning"
@@ -235,7 +264,7 @@ class PartitionFeed:
         self.said_us = time_us if self.said_us is None else max(self.said_us, time_us)
 
     def _load(self, block: Block) -> None:
-        times, rows, mutable, stream = block
+        times, rows, mutable, stream, offsets = block
         form = self._forms.get(stream)
         if form is None:
             expected = f"expected {one_of(self._forms)}{did_you_mean(stream, self._forms)}"
@@ -248,7 +277,9 @@ class PartitionFeed:
         if isinstance(rows, list) or form.fitted is None:
             self._check(rows, form.fields)
         payload = Rows(python_rows(rows), mutable) if form.fitted is None else form.fitted(rows)
-        run = Run(times, payload, form.tag)
+        if self._offsets is not None:
+            self._offsets.check(self.number, len(times), offsets)
+        run = Run(times, payload, form.tag, None if self._offsets is None else offsets)
         if self._order is None:
             self._put(run)
         elif len(times):
@@ -264,9 +295,12 @@ class PartitionFeed:
         if (self._before is not None or self._raised) and self._order is None:
             self._check_order(run)  # a row that goes back could be left out with those that were brought
         self.payload, self.tag = run.payload, run.tag
+        if self._offsets is not None:
+            self._offsets.load(run.offsets)
         self.partition.load(run.times)
-        if self._before is not None:  # rows are counted, because their positions may be saturated
-            self.partition.skip_behind(self._before)
+        # Rows are counted, because their positions may be saturated.
+        if self._counted is not None and self._offsets is None:
+            self.partition.skip_behind(self._counted)
         if self._raised:
             self.partition.skip(self._floor)
 

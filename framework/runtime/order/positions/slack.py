@@ -5,11 +5,13 @@ from __future__ import annotations
 import heapq
 from array import array
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from framework.runtime.order.positions.event_times import AT_FRONTIER
+from framework.runtime.order.positions.place import Mark, Place
 from viper.errors import OrderError
 from viper.payload import Payload, interleaved
 
@@ -130,14 +132,16 @@ class Run(NamedTuple):
     payload: Payload
     tag: int
     """The index of the stream among the component's."""
+    offsets: array[int] | None = None
+    """The offset of each, as array("q"), where rows have one."""
 
 
-Held = tuple[Payload, int, int]
-"""The payload in which a row came, the tag of its stream, and its index there."""
-Place = tuple[int, int]
+Held = tuple[Payload, int, int, int]
+"""The payload in which a row came, the tag of its stream, its index there, and its offset if it has one."""
+Reached = tuple[int, int]
 """A place in what is let go: the time of the last row, and how many rows had that time."""
-_LATE: Final[Any] = None
-"""The mark among released rows for the place where a late row came."""
+_DROPPED: Final = -1
+"""The tag that marks, among released rows, the place of a late one that is left out."""
 
 
 class PartitionOrder:
@@ -145,6 +149,10 @@ class PartitionOrder:
 
     Its output is a function of the rows of the partition and of nothing else. So a place in that output is a
     place from which another process can resume: it reads the partition again, and leaves out as many rows.
+
+    Where rows have offsets, it reads them from the first that was not let go, as if it had read all before:
+    what was latest then decides on what is late. The output is sorted by time and offset, where the time of a
+    late row is the one at which it is let go. So it leaves out what is not behind the last row.
 
     Args:
         lateness: how far out of order rows may be.
@@ -154,8 +162,47 @@ class PartitionOrder:
         self._lateness = lateness
         self._order: Reorder[Held] = Reorder(lateness.slack_us)
         self._latest = (AT_FRONTIER, 0)
-        self.late: deque[Place] = deque()
-        """For each late row of what `next_run` has given so far: the place behind which it came."""
+        self.late: deque[tuple[int, int, int]] = deque()
+        """For each late row of what `next_run` has given so far: the place behind which it came, and its
+        offset."""
+        self._until: Reached | None = None
+        """The time and the offset up to which another process has let rows go; None if it has none."""
+        self._read: deque[Mark] = deque()
+        """For each row with an offset, from the first that has not left: what held before it was read."""
+        self._left: set[int] = set()
+        """The offsets of rows that have left, and of which one before has not."""
+
+    def resume(self, place: Place, mark: Mark) -> None:
+        """Continue where another process has come to this place."""
+        ts, count = self._latest = place[0], place[1]
+        self._until = (ts, mark.last) if count else None
+        self._order.latest_us, self._order.frontier_us = mark.latest_us, mark.frontier_us
+
+    def take_late(self, reached: Reached) -> Iterator[Reached]:
+        """The places of the late rows that come before one in the output, which are forgotten."""
+        while self.late and self.late[0] < reached:
+            *place, offset = self.late.popleft()
+            if self._read and self._lateness.drops:
+                self.leave([offset])
+            yield place[0], place[1]
+
+    def leave(self, offsets: Iterable[int]) -> None:
+        """Note that rows have left, so that nobody has to read them again."""
+        left, read = self._left, self._read
+        left.update(offsets)
+        while read and read[0].low in left:
+            left.discard(read.popleft().low)
+
+    def mark(self, last: int, read_to: int) -> Mark:
+        """The mark of a place.
+
+        Args:
+            last: the offset of the last row that has left.
+            read_to: the offset behind all that was read.
+        """
+        if self._read:
+            return self._read[0]._replace(last=last)
+        return Mark(last, read_to, self._order.latest_us, self._order.frontier_us)
 
     @property
     def frontier_us(self) -> int:
@@ -185,16 +232,20 @@ class PartitionOrder:
             The index of the first late row, where that is an error; None for none.
         """
         order, payload, tag = self._order, run.payload, run.tag
-        for index, time_us in enumerate(run.times):
+        offsets = repeat(0) if run.offsets is None else run.offsets
+        for index, (time_us, offset) in enumerate(zip(run.times, offsets, strict=False)):
+            if run.offsets is not None:
+                self._read.append(Mark(0, offset, order.latest_us, order.frontier_us))
             if time_us >= order.frontier_us:
-                order.add(time_us, (payload, tag, index))
+                order.add(time_us, (payload, tag, index, offset))
             elif self._lateness.refuses:
                 return index
             else:
-                order.ready.append((order.frontier_us, _LATE))
+                order.ready.append((order.frontier_us, (payload, _DROPPED, index, offset)))
                 if not self._lateness.drops:
                     port = self._lateness.late_port
-                    order.ready.append((order.frontier_us, (payload, tag if port is None else port, index)))
+                    late = payload, tag if port is None else port, index, offset
+                    order.ready.append((order.frontier_us, late))
         return None
 
     def advance(self, time_us: int) -> None:
@@ -211,17 +262,33 @@ class PartitionOrder:
         rows: list[Held] = []
         while ready and len(rows) < _MOST_ROWS:
             time_us, row = ready[0]
-            if row is not _LATE and rows and row[1] != rows[0][1]:
+            if row[1] != _DROPPED and rows and row[1] != rows[0][1]:
                 break
             ready.popleft()
+            if self._has_left(time_us, row):
+                continue
             before_us, count = self._latest
-            if row is _LATE:
-                self.late.append((time_us, count if time_us == before_us else 0))
+            if row[1] == _DROPPED:
+                self.late.append((time_us, count if time_us == before_us else 0, row[3]))
                 continue
             self._latest = time_us, count + 1 if time_us == before_us else 1
             times.append(time_us)
             rows.append(row)
-        return Run(times, _gathered(rows), rows[0][1]) if rows else None
+        if not rows:
+            return None
+        offsets = array("q", [row[3] for row in rows]) if self._read else None
+        return Run(times, _gathered(rows), rows[0][1], offsets)
+
+    def _has_left(self, time_us: int, row: Held) -> bool:
+        """True if another process has let a row go; the first that it has not ends it."""
+        if self._until is None:
+            return False
+        if (time_us, row[3]) > self._until:
+            self._until = None
+            return False
+        if row[1] != _DROPPED or self._lateness.drops:  # a late one that goes elsewhere has two entries
+            self.leave([row[3]])
+        return True
 
 
 def _gathered(rows: Sequence[Held]) -> Payload:
@@ -230,7 +297,7 @@ def _gathered(rows: Sequence[Held]) -> Payload:
     payloads: list[Payload] = []
     indexes: list[array[int]] = []
     chosen = array("H")
-    for payload, _, index in rows:
+    for payload, _, index, _ in rows:
         number = numbers.setdefault(id(payload), len(payloads))
         if number == len(payloads):
             payloads.append(payload)
