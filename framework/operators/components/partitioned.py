@@ -134,7 +134,7 @@ class PartitionedSpout(Spout):
         return None
 
     def blocks_from(
-        self, partition: int, offset: int | None
+        self, partition: int, offset: int | None, latest_us: int | None
     ) -> Iterator[Block | Watermark | Later | None]:
         """Yield the rows of a partition from an offset on; a spout defines it whose source can be sought.
 
@@ -145,11 +145,13 @@ class PartitionedSpout(Spout):
         Args:
             partition: from 0.
             offset: the first that is wanted; None where the partition begins, as in a new run.
+            latest_us: the latest event time of all rows before it, in microseconds since 1970 UTC; None where
+                there are none.
 
         Yields:
             As `blocks`.
         """
-        raise NotImplementedError(f"{type(self).__name__} must define blocks_from(self, partition, offset)")
+        raise NotImplementedError(f"{type(self).__name__} must define blocks_from(partition, offset, ...)")
 
     @classmethod
     def has_offsets(cls) -> bool:

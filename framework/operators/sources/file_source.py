@@ -409,7 +409,7 @@ class FileSource(PartitionedSpout):
             if self._growing is not None:
                 self._check_reaches(file, start_us, end - 1 if self._event_time is None else latest_us)
             base += end
-        mixing.check_end()
+        mixing.check_end(lambda found: f"{found.row[0]}:{found.row[1]}")
 
     def _next_change(self) -> Later | None:
         """The event at which there may be more of what grows; None if nobody tells of it."""

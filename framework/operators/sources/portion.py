@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
@@ -25,7 +25,7 @@ class Malformed(NamedTuple):
 
     number: int
     """Its number among the records of its file."""
-    row: tuple[str, int, str, str]
+    row: tuple[Any, ...]
     """The row for the stream of malformed rows."""
 
 
@@ -104,17 +104,19 @@ class Mixing:
         if done < len(times):
             yield portion.part(times, done, len(times), mutable=mutable)
 
-    def check_end(self) -> None:
+    def check_end(self, place: Callable[[Malformed], str]) -> None:
         """See to it that all malformed rows have had a time.
+
+        Args:
+            place: where one is, for the message.
 
         Raises:
             SourceError: there was no row that has one.
         """
         if self._begun:
-            file, line, *_ = self._begun[0].row
             raise SourceError(
-                f"{file}:{line}: no row has a time, so malformed ones have none either: check 'timestamp', "
-                "or leave them out (on_malformed='skip')"
+                f"{place(self._begun[0])}: no row has a time, so malformed ones have none either: check "
+                "'timestamp', or leave them out (on_malformed='skip')"
             )
 
 

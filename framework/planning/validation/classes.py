@@ -56,7 +56,8 @@ def _direct_blocks(component: ComponentSpec, cls: type) -> str | None:
 
 def _nothing_defined(component: ComponentSpec, cls: type) -> str | None:
     if issubclass(cls, PartitionedSpout):
-        missing = [name for name in ("partitions", "blocks") if not overrides(cls, name, (PartitionedSpout,))]
+        wanted = "partitions", "blocks_from" if cls.has_offsets() else "blocks"
+        missing = [name for name in wanted if not overrides(cls, name, (PartitionedSpout,))]
         return f"does not define {' and '.join(missing)}" if missing else None
     if component.role is Role.SPOUT:
         methods, bases = ("next_tuple", "tuples"), base_classes("Spout")

@@ -251,7 +251,8 @@ def _blocks(spout: PartitionedSpout, feed: PartitionFeed) -> Iterator[Block | Wa
     if feed.ended:
         return iter(())
     if spout.has_offsets():
-        return iter(spout.blocks_from(feed.number, feed.begin_at(spout.first_offset(feed.number))))
+        offset, latest_us = feed.begin_at(spout.first_offset(feed.number))
+        return iter(spout.blocks_from(feed.number, offset, latest_us))
     return iter(spout.blocks(feed.number, feed.start_us))
 
 

@@ -63,7 +63,11 @@ class Sought(Files):
         self.asked: dict[int, int | None] = {}
         """The offset from which rows were wanted, for each partition."""
 
-    def blocks_from(self, partition: int, offset: int | None) -> Iterator[Block | Watermark | None]:
+    def blocks_from(
+        self, partition: int, offset: int | None, latest_us: int | None
+    ) -> Iterator[Block | Watermark | None]:
+        before = [at * 1000 for number, (at, *_) in enumerate(self._files[partition]) if offset_of(number) < (offset or 0)]
+        assert latest_us == max(before, default=None)
         self.asked[partition] = offset
         return self._sought(partition, offset)
 

@@ -116,14 +116,15 @@ class PartitionFeed:
         """True if rows have offsets."""
         return self._offsets is not None
 
-    def begin_at(self, first: int | None) -> int | None:
+    def begin_at(self, first: int | None) -> tuple[int | None, int | None]:
         """Have rows come with offsets, and none before the place; to be called before `open`.
 
         Args:
             first: the offset at which the partition begins in a new run; None for its first row.
 
         Returns:
-            The offset from which on rows are wanted; None for its first row.
+            The offset from which on rows are wanted, None for the first row; and the latest event time of all
+            rows before it, None where there are none.
         """
         mark = mark_of(self._before)
         if mark is None and first is not None:
@@ -132,13 +133,13 @@ class PartitionFeed:
             self._counted = BEGINNING[0], BEGINNING[1]
         self._offsets = OffsetsAtHand(mark, self._order)
         if mark is None or self._before is None or self.ended:
-            return None
+            return None, None
         if self._counted is not None and self._counted[1]:
             self.partition.resume(self._counted)
             self._latest_us = self._counted[0]
         if self._order is not None:
             self._order.resume(self._before, mark)
-        return mark.low
+        return mark.low, None if mark.latest_us == AT_FRONTIER else mark.latest_us
 
     @property
     def place(self) -> Place | None:

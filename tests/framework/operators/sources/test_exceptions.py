@@ -17,7 +17,7 @@ import pytest
 from framework.model.errors import ComponentError, SourceError
 from framework.operators.components import Block
 from framework.operators.sources import CsvSource, FileSource, JsonLinesSource, ParquetSource, TextSource
-from framework.operators.sources.json_lines import MOST_LEVELS
+from framework.operators.sources.json_records import MOST_LEVELS
 from tests.framework.operators.sources.test_runs import to_sink
 from tests.framework.runtime.workers.running import PROCESSES, Workers, every_kind
 

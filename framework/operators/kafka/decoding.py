@@ -1,0 +1,207 @@
+"""Rows of messages: what a source takes their bytes for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, Protocol
+
+from framework.common.coroutines import check_awaits_nothing
+from framework.model.errors import SourceError
+from framework.model.topology import did_you_mean, one_of
+from framework.operators.sources.json_records import JsonRecords
+from framework.operators.sources.times import EventTime
+from framework.operators.sources.values import Type, plain_types
+
+Row = tuple[Any, ...]
+FORMATS: Final = ("json", "utf8", "bytes")
+
+
+class Decoded(NamedTuple):
+    """A row of a message."""
+
+    row: Row
+    time_us: int | None
+    """Its event time in microseconds; None where that is the message's own."""
+
+
+class Decoder(Protocol):
+    """Makes rows of the values of messages."""
+
+    fields: Sequence[str]
+    """The names of a row's values."""
+    schema: Mapping[str, str] | None
+    """Their types, where the stream has a schema."""
+
+    @property
+    def is_mutable(self) -> bool:
+        """True if a row may hold a value that a consumer can change."""
+
+    @property
+    def definition(self) -> tuple[object, ...]:
+        """All that rows depend on, as far as it can be written down."""
+
+    def many(self, values: Sequence[bytes]) -> tuple[list[Row], list[int] | None]:
+        """The rows of messages, and their event times where these are in them.
+
+        Raises:
+            Exception: one of them is malformed; `one` says which and why.
+        """
+
+    def one(self, value: bytes) -> Decoded:
+        """The row of a message.
+
+        Raises:
+            Exception: it is malformed; a ValueError if its words say it all.
+        """
+
+
+def decoder_of(
+    decode: str | Callable[[bytes], Any],
+    fields: Sequence[str] | None,
+    event_time: EventTime | None,
+    options: Mapping[str, Any],
+) -> Decoder:
+    """The decoder of a source.
+
+    Args:
+        decode: one of `FORMATS`, or a function of a message's bytes.
+        fields: of the rows, where they are not fixed.
+        event_time: reads event times from a field; None where they are the messages'.
+        options: ``types``, ``typed`` and ``defaults``, of JSON.
+
+    Raises:
+        SourceError: an argument cannot be.
+    """
+    if decode == "json":
+        return JsonDecoder(fields, event_time, **options)
+    if options:
+        raise SourceError(f"{', '.join(options)}: expected decode='json', which has fields of such types")
+    if callable(decode):
+        check_awaits_nothing("decode", decode)
+        if not fields:
+            raise SourceError("decode is a function: name the fields of its rows (fields=[...])")
+        return FunctionDecoder(decode, fields, event_time)
+    if decode not in FORMATS:
+        expected = f"expected {one_of(FORMATS)}, or a function of bytes{did_you_mean(str(decode), FORMATS)}"
+        raise SourceError(f"decode is {decode!r}: {expected}")
+    if event_time is not None:
+        raise SourceError(f"timestamp names a field: decode={decode!r} has none; use 'json' or a function")
+    if fields is not None and len(fields) != 1:
+        raise SourceError(f"fields: decode={decode!r} makes one value, so name one field")
+    field = fields[0] if fields else "value"
+    return FunctionDecoder(bytes.decode if decode == "utf8" else _as_it_is, [field], None)
+
+
+def _as_it_is(value: bytes) -> bytes:
+    return value
+
+
+class FunctionDecoder:
+    """Makes a row by a function of a message's bytes.
+
+    The function returns a tuple or a list with a value for each field, a dict, or, where there is one field,
+    its value.
+
+    Args:
+        function: makes it.
+        fields: of a row.
+        event_time: reads the event time from one of them; None where it is the message's.
+    """
+
+    schema = None
+
+    def __init__(
+        self, function: Callable[[bytes], Any], fields: Sequence[str], event_time: EventTime | None
+    ) -> None:
+        self.fields = list(fields)
+        self.is_mutable = function not in (bytes.decode, _as_it_is)
+        self._function = function
+        self._event_time = event_time
+        self._time_at = None if event_time is None else _index_of(event_time.field, self.fields)
+
+    @property
+    def definition(self) -> tuple[object, ...]:
+        """As of `Decoder`."""
+        return (getattr(self._function, "__qualname__", repr(self._function)),)
+
+    def many(self, values: Sequence[bytes]) -> tuple[list[Row], list[int] | None]:
+        """As of `Decoder`."""
+        function = self._function
+        if not self.is_mutable:
+            return list(zip(map(function, values), strict=True)), None
+        found = [self.one(value) for value in values]
+        times = [one.time_us for one in found if one.time_us is not None]
+        return [one.row for one in found], None if self._event_time is None else times
+
+    def one(self, value: bytes) -> Decoded:
+        """As of `Decoder`."""
+        found = self._function(value)
+        if isinstance(found, Mapping):
+            missing = [name for name in self.fields if name not in found]
+            if missing:
+                raise ValueError(f"no {missing[0]!r} in {dict(found)!r:.100}")
+            row: Row = tuple(found[name] for name in self.fields)
+        elif isinstance(found, tuple | list) and (len(self.fields) > 1 or len(found) == 1):
+            row = tuple(found)
+        else:
+            row = (found,)
+        if len(row) != len(self.fields):
+            raise ValueError(f"decode gave {found!r:.100}: expected a value for each of {self.fields}")
+        if self._event_time is None or self._time_at is None:
+            return Decoded(row, None)
+        return Decoded(row, self._event_time.one(row[self._time_at]))
+
+
+class JsonDecoder:
+    """Makes rows of messages that have an object of JSON each.
+
+    Args:
+        fields: the keys whose values make a row; None: a row has the whole object in a field ``object``.
+        event_time: reads the event time from one of the keys; None where it is the message's.
+        types: types of fields, as of `JsonLinesSource`.
+        typed: whether the stream has a schema, so that bolts get columns.
+        defaults: the values of keys that an object need not have.
+    """
+
+    def __init__(
+        self,
+        fields: Sequence[str] | None,
+        event_time: EventTime | None,
+        *,
+        types: Mapping[str, Type] | None = None,
+        typed: bool = False,
+        defaults: Mapping[str, Any] | None = None,
+    ) -> None:
+        if typed and fields is None:
+            raise SourceError("typed is about fields: name them (fields=[...])")
+        self._records = JsonRecords(fields, types, defaults, event_time)
+        self.fields = ["object"] if fields is None else list(fields)
+        self.schema = plain_types(self.fields, types) if typed else None
+
+    @property
+    def is_mutable(self) -> bool:
+        """As of `Decoder`."""
+        return self._records.is_mutable
+
+    @property
+    def definition(self) -> tuple[object, ...]:
+        """As of `Decoder`."""
+        return "json", *self._records.definition
+
+    def many(self, values: Sequence[bytes]) -> tuple[list[Row], list[int] | None]:
+        """As of `Decoder`."""
+        return self._records.many(list(map(bytes.decode, values)))
+
+    def one(self, value: bytes) -> Decoded:
+        """As of `Decoder`."""
+        found = self._records.one(value.decode())
+        if found is None:
+            raise ValueError("no JSON: it is empty")
+        return Decoded(*found)
+
+
+def _index_of(name: str, fields: Sequence[str]) -> int:
+    if name not in fields:
+        expected = f"expected {one_of(fields)}{did_you_mean(name, fields)}"
+        raise SourceError(f"timestamp: unknown field {name!r}: {expected}")
+    return fields.index(name)
