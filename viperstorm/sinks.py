@@ -1,4 +1,8 @@
-"""Bolts for the end of a topology; see `framework.operators.sinks`."""
+"""Bolts for the end of a topology; see `framework.operators.sinks` and `framework.operators.kafka`."""
 
+from framework.operators import sinks
+from framework.operators.kafka import KafkaSink
 from framework.operators.sinks import *  # noqa: F403 - the same names as there
-from framework.operators.sinks import __all__ as __all__
+
+__all__ = ["KafkaSink"]
+__all__ += sinks.__all__

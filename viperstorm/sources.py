@@ -1,4 +1,8 @@
-"""Spouts that read files; see `framework.operators.sources`."""
+"""Spouts that read files and topics; see `framework.operators.sources` and `framework.operators.kafka`."""
 
+from framework.operators import sources
+from framework.operators.kafka import KafkaSource
 from framework.operators.sources import *  # noqa: F403 - the same names as there
-from framework.operators.sources import __all__ as __all__
+
+__all__ = ["KafkaSource"]
+__all__ += sources.__all__

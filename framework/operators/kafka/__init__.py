@@ -5,5 +5,11 @@
 - `reader`: one consumer for all partitions that a task brings
 - `source`, `sink`: the spout and the bolt
 
-Only `client` imports confluent-kafka, which is the extra ``kafka``.
+The library confluent-kafka is the extra ``kafka``. It is imported where it is used, in the process that uses
+it, as no client of it survives a fork.
 """
+
+from framework.operators.kafka.sink import KafkaSink
+from framework.operators.kafka.source import KafkaSource
+
+__all__ = ["KafkaSink", "KafkaSource"]

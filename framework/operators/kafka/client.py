@@ -11,6 +11,7 @@ from framework.model.errors import ViperError
 
 ANSWER_SECS: Final = 30.0
 """Seconds for which a broker may take to answer."""
+_NOBODY: Final = "no broker answers ({}): is it running, and is its address right?"
 _OWNED: Final[Mapping[str, str]] = {
     "bootstrap.servers": "it is the argument servers",
     "group.id": "places are in checkpoints, and a sink's groups are named by it",
@@ -149,6 +150,8 @@ class Cluster:
             yield
         except KafkaException as error:
             raise self._error(f"{self.servers}: {what}: {self.advice(error.args[0])}") from error
+        except TimeoutError as error:  # of a future, which waits a little longer than its request
+            raise self._error(f"{self.servers}: {what}: {_NOBODY.format('it was waited for')}") from error
 
     @staticmethod
     def advice(error: Any) -> str:
@@ -158,7 +161,7 @@ class Cluster:
         told, code = str(error.str() if hasattr(error, "str") else error), error.code()
         if code in (KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN, KafkaError._TIMED_OUT,
                     KafkaError._RESOLVE):
-            return f"no broker answers ({told}): is it running, and is its address right?"
+            return _NOBODY.format(told)
         if code in (KafkaError._AUTHENTICATION, KafkaError.SASL_AUTHENTICATION_FAILED, KafkaError._SSL):
             return f"it does not let us in ({told}): check the settings in client (sasl.*, ssl.*)"
         if code == KafkaError._INVALID_ARG:

@@ -324,10 +324,16 @@ class KafkaSink(TransactionalSink):
                 ) from error
             if found.code() in (KafkaError._INVALID_ARG, KafkaError.INVALID_TRANSACTION_TIMEOUT):
                 raise SinkError(told) from error
-            if found.retriable() or found.txn_requires_abort() or found.code() in _AWAY(KafkaError):
+            if found.retriable() or found.txn_requires_abort() or found.code() in _passing(KafkaError):
                 raise TransientError(told) from error
             raise SinkError(told) from error
 
 
-def _AWAY(errors: Any) -> Sequence[int]:
-    return errors._TRANSPORT, errors._ALL_BROKERS_DOWN, errors._TIMED_OUT, errors._STATE
+def _passing(errors: Any) -> Sequence[int]:
+    """The codes of errors that pass by themselves, and are not said to: of a broker that has just started."""
+    away = errors._TRANSPORT, errors._ALL_BROKERS_DOWN, errors._TIMED_OUT, errors._STATE
+    starting = (
+        *(errors.NOT_COORDINATOR, errors.COORDINATOR_NOT_AVAILABLE, errors.COORDINATOR_LOAD_IN_PROGRESS),
+        *(errors.LEADER_NOT_AVAILABLE, errors.NOT_LEADER_FOR_PARTITION, errors.CONCURRENT_TRANSACTIONS),
+    )
+    return *away, *starting

@@ -37,6 +37,8 @@ METADATA: Final[Mapping[str, str]] = {
 MALFORMED_FIELDS: Final = ("topic", "partition", "offset", "raw", "reason")
 _MOST_LOGGED: Final = 10
 _LAG_EVERY_S: Final = 1.0
+_WARN_AFTER_S: Final = 10.0
+"""Seconds without a message after which a warning says that others wait for it."""
 
 
 class Bounds(NamedTuple):
@@ -162,6 +164,8 @@ class KafkaSource(PartitionedSpout):
         self._malformed = 0
         self._brought: dict[int, Sequence[int]] = {}
         """By partition the offsets of the last block."""
+        self._warned: set[int] = set()
+        """The partitions of which a warning has said that others wait for them."""
         self._lag_at_s = 0.0
 
     # -- what the runtime asks for
@@ -378,7 +382,7 @@ class KafkaSource(PartitionedSpout):
                     position = reader.position(topic, number)
                     asked = max(asked, position or 0)
                     if end is None or asked < end:
-                        yield self._nothing(since_s)
+                        yield self._nothing(partition, since_s)
                     continue
                 since_s = time.monotonic()
                 asked = messages[-1].offset() + 1
@@ -394,11 +398,19 @@ class KafkaSource(PartitionedSpout):
                 reader.end(topic, number)
         mixing.check_end(lambda found: self._place(partition, found.number))
 
-    def _nothing(self, since_s: float) -> Watermark | None:
+    def _nothing(self, partition: int, since_s: float) -> Watermark | None:
         """Nothing has come of a partition: wait, or pass it over."""
         self._report_lag()
-        idle_s = self._reading.idle_secs
-        if idle_s is None or time.monotonic() - since_s < idle_s:
+        idle_s, waited_s = self._reading.idle_secs, time.monotonic() - since_s
+        if idle_s is None and waited_s > _WARN_AFTER_S and partition not in self._warned:
+            self._warned.add(partition)
+            topic, number = self._at(partition)
+            trouble = self._opened.trouble
+            because = f" ({trouble})" if trouble else ""
+            told = "%s[%d] has had no message for %g s%s: later messages of other partitions wait for it; " \
+                "idle_secs passes it over"
+            self.logger.warning(told, topic, number, waited_s, because)
+        if idle_s is None or waited_s < idle_s:
             return None
         return Watermark(round((time.time() - idle_s) * MICROS_PER_SECOND))
 
