@@ -14,12 +14,13 @@ JOBS := $(shell echo $$((3 * $$(nproc))))
 PYTEST = $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 BENCHMARKS := per_tuple batches tracking workers latency memory idle codec borrowing gate hashing files kill_to_output
 STORM := 2.8.3
+KAFKA := 3.9.1
 PEERS := bytewax pathway pyflink
 # What the peers run on, for where they know no Python as new as ours.
 PEER_PYTHON ?= $(PYTHON)
 C_SOURCES := $(shell find cbackend viper -name '*.[ch]' -o -name 'build.py')
 
-.PHONY: help demo demo-spark test test-c test-ci test-all check types site imports determinism kills spark-matrix storm-programs test-instructions bench bench-spark bench-peers wheels clean
+.PHONY: help demo demo-spark test test-c test-ci test-all check types site imports determinism kills spark-matrix storm-programs kafka test-kafka test-instructions bench bench-spark bench-peers wheels clean
 .DEFAULT_GOAL := help
 
 help:
@@ -35,6 +36,8 @@ help:
 	@echo "make determinism   every plan of the matrix against the serial run; takes hours"
 	@echo "make kills   runs of every shape, killed and suspended again and again; takes minutes"
 	@echo "make spark-matrix   jobs as spouts for every number of streams and tasks; a quarter of an hour"
+	@echo "make test-kafka   topics as sources and sinks, on a broker of this machine; wants Java and Maven; a minute"
+	@echo "make kafka   fetch the broker, which these tests use; wants Maven"
 	@echo "make storm-programs   fetch Storm's own libraries for programs, which some tests use; wants Maven"
 	@echo "make bench   all benchmarks; half an hour, on a machine that does nothing else"
 	@echo "make bench-spark   replaying a prepared dataset beside Spark's own ways to Python"
@@ -60,9 +63,11 @@ test-c:
 
 # $(call tested,marks that are left out, and): a Spark takes as much as several test processes, so two of these
 # come last, with one each, whose code is compiled by then.
-tested = $(PYTEST) -m '$(1)not spark'; others=$$?; $(PYTEST) -n 2 -m '$(1)spark' && exit $$others
+tested = $(PYTEST) -m '$(1)not spark and not kafka'; others=$$?; \
+    $(PYTEST) -n 2 -m '$(1)(spark or kafka)' && exit $$others
 
 test-ci: .venv/.dev
+	@$(MAKE) --no-print-directory kafka || echo "Kafka could not be fetched: nothing is tested with it" >&2
 	$(call tested,not exhaustive and )
 
 test-all: .venv/.dev
@@ -110,6 +115,17 @@ storm-programs:
 	    $(PYTHON) -m zipfile -e build/storm-programs/multilang-$$name-$(STORM).jar build/storm-programs \
 	        || exit 1; \
 	done
+
+# The broker is Apache's, and is fetched where tests need it.
+kafka: build/kafka/.fetched-$(KAFKA)
+
+build/kafka/.fetched-$(KAFKA): tests/framework/operators/kafka/pom.xml
+	@rm -rf build/kafka/lib
+	mvn -B -q -ntp -f $< dependency:copy-dependencies -Dkafka=$(KAFKA) -DoutputDirectory=$(CURDIR)/build/kafka/lib
+	@touch $@
+
+test-kafka: .venv/.test kafka
+	$(BIN)/python -m pytest -n 2 -m kafka
 
 bench: .venv/.core
 	for name in $(BENCHMARKS); do \

@@ -11,6 +11,7 @@ from framework.model.topology import ComponentSpec, Grouping, GroupingKind, Role
 from framework.operators.windows.key_input import InputMode, KeyInput
 from framework.planning.evaluation import Evaluation
 from framework.planning.layout import Layout
+from framework.planning.place import Place
 from framework.planning.placement import Placement
 from framework.planning.routing import TaskSet
 from framework.planning.time_mode import TimeMode
@@ -100,7 +101,7 @@ class Plan:
     """Facts about each component's class, by id."""
     emits_outside_input: bool = False
     """True if a bolt may emit by the wall clock, or for tuples that come back to it through a cycle."""
-    offsets: Mapping[str, Mapping[int, tuple[int, ...]]] = field(default_factory=dict)
+    offsets: Mapping[str, Mapping[int, Place]] = field(default_factory=dict)
     """For each partitioned spout that resumes where an earlier run had stopped, the place in each of its
     partitions: time of the last row in microseconds, number of rows of that time, and what belongs to the
     offset, where rows have one."""

@@ -69,10 +69,11 @@ ORDERS: Mapping[str, Rows] = {
         ("connections", "keys", "merge_bolts", "recovery"),
         ("plan", "windows"),
         ("evaluation", "time_mode"),
-        ("layout", "placement", "routing", "traits"),
+        ("layout", "place", "placement", "routing", "traits"),
     ),
     "framework.operators": (
-        ("framework.operators", "sinks"),
+        ("framework.operators", "kafka"),
+        ("sinks",),
         ("log", "sources", "standins"),
         ("components",),
         ("windows",),

@@ -116,7 +116,7 @@ class Cluster:
             return str(admin.list_topics(timeout=ANSWER_SECS).cluster_id)
 
     def topic(self, name: str) -> Topic:
-        """What the cluster says of a topic.
+        """A topic as the cluster has it.
 
         Raises:
             ViperError: no broker answers, or there is no such topic.

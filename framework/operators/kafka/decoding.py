@@ -27,10 +27,13 @@ class Decoded(NamedTuple):
 class Decoder(Protocol):
     """Makes rows of the values of messages."""
 
-    fields: Sequence[str]
-    """The names of a row's values."""
-    schema: Mapping[str, str] | None
-    """Their types, where the stream has a schema."""
+    @property
+    def fields(self) -> Sequence[str]:
+        """The names of a row's values."""
+
+    @property
+    def schema(self) -> Mapping[str, str] | None:
+        """Their types, where the stream has a schema."""
 
     @property
     def is_mutable(self) -> bool:

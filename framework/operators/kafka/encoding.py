@@ -21,8 +21,8 @@ class Encoder:
 
     Args:
         names: the names of a row's values.
-        encode: ``json`` for an object of all of them, ``utf8`` or ``bytes`` for the only one, or a function of
-            them that returns bytes, or None for a message without a value.
+        encode: ``json`` for an object of all of them, ``utf8`` or ``bytes`` for the only one. Or a function
+            of them that returns bytes, or None for a message without a value.
         key: the field that is a message's key, or several, as a list of JSON; None: messages have none.
         timestamp: the field with the time of a message, in microseconds since 1970; None: that of writing.
 
@@ -106,6 +106,7 @@ def _key_of(indexes: Sequence[int]) -> Callable[[Row], bytes | None]:
             return value.encode()
         if type(value) is int or type(value) is bool:
             return _JSON.encode(value).encode()
-        raise TypeError(f"its key {value!r:.100} is a {type(value).__name__}: expected text, bytes or a number")
+        kind = type(value).__name__
+        raise TypeError(f"its key {value!r:.100} is a {kind}: expected text, bytes or a whole number")
 
     return key

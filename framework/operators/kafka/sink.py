@@ -37,8 +37,11 @@ class KafkaSink(TransactionalSink):
 
     The rows of a checkpoint are one transaction, and its number is in it, as the offset of a group of the
     sink's own. So whoever reads with ``isolation.level=read_committed`` gets each message once, whatever is
-    killed. Messages with a key go to the partition that other clients would choose for it (murmur2), those
-    without one to a partition by their value, so that each is in the same one in every run.
+    killed. Messages with a key go to the partition that other clients would choose for it (murmur2), and all
+    others to a partition by their value. So each is in the same one in every run.
+
+    With one task (`global_grouping`) the messages of each partition are in the order of the run. With
+    several, those of each key are, if their rows are grouped by it.
 
     Args:
         topic: its name; it has to be there.
@@ -167,7 +170,7 @@ class KafkaSink(TransactionalSink):
         is_ours = self._is_ours(part)
         if is_ours:
             self._producer(part)
-        # A stable offset would be waited for where another task's transaction is open: that task may wait for us.
+        # A stable offset would wait for another task's open transaction, and that task may wait for us.
         isolation = "read_committed" if is_ours else "read_uncommitted"
         consumer = self._cluster.consumer(group_id=self._id(part), isolation_level=isolation)
         try:
@@ -230,7 +233,7 @@ class KafkaSink(TransactionalSink):
         return self._where
 
     def _id(self, part: str) -> str:
-        """The name of a part's transactions and of its group: two runs of one topology have different ones."""
+        """The name of a part's transactions and of its group; two runs of one topology have others."""
         run = self._run or f"{zlib.crc32(f'{socket.gethostname()}:{self._staging.absolute()}'.encode()):08x}"
         return f"viper/{run}/{self._topic}/{part}"
 
@@ -267,10 +270,11 @@ class KafkaSink(TransactionalSink):
 
     def _largest(self) -> int:
         """The most bytes of a message that the topic takes."""
-        from confluent_kafka.admin import ConfigResource, ResourceType
+        from confluent_kafka import admin as administration
 
         with self._explained("the settings of the topic"), self._cluster.administered() as admin:
-            resource = ConfigResource(ResourceType.TOPIC, self._topic)
+            kind: Any = administration  # which exports them without saying so
+            resource = kind.ConfigResource(kind.ResourceType.TOPIC, self._topic)
             found = admin.describe_configs([resource])[resource].result(ANSWER_SECS)
         return int(found["max.message.bytes"].value)
 

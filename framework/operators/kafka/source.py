@@ -33,7 +33,7 @@ METADATA: Final[Mapping[str, str]] = {
     "timestamp": "timestamp[us]",
     "headers": "",
 }
-"""What a row can have of its message, with its type in a schema."""
+"""The fields that a row can have of its message, each with its type in a schema."""
 MALFORMED_FIELDS: Final = ("topic", "partition", "offset", "raw", "reason")
 _MOST_LOGGED: Final = 10
 _LAG_EVERY_S: Final = 1.0
@@ -116,8 +116,8 @@ class KafkaSource(PartitionedSpout):
             - ``until``: where the partitions end, likewise; ``latest`` for what is there when the run begins.
               None: they never end.
             - ``idle_secs``: after so many seconds without a message a partition holds the others back no
-              longer. What comes of it later, with an earlier time than the others', is late
-              (`viper.timestamp.late`). None: its next message is waited for.
+              longer. Its later messages with earlier times than theirs are late (`viper.timestamp.late`).
+              None: its next message is waited for.
             - ``on_lost``: ``error`` or ``earliest``, for an offset that the broker no longer has.
             - ``isolation``: ``read_committed``, or ``read_uncommitted`` for messages of open transactions,
               too.
@@ -150,7 +150,7 @@ class KafkaSource(PartitionedSpout):
         reading = {name: value for name, value in options.items() if name in _OF_READING}
         self._reading = Reading(**reading)
         self._event_time = _event_time(*(options.get(name) for name in _OF_TIME))
-        of_json = {name: options[name] for name in _OF_JSON if name in options}
+        of_json: dict[str, Any] = {name: options[name] for name in _OF_JSON if name in options}
         self._decoder: Decoder = decoder_of(decode, fields, self._event_time, of_json)
         self._on_malformed = options.get("on_malformed", "error")
         if self._on_malformed not in ON_MALFORMED:
@@ -482,7 +482,7 @@ class KafkaSource(PartitionedSpout):
         return ()
 
     def _about(self, message: Any) -> Iterator[Any]:
-        """What a row has of its message."""
+        """The values that a row has of its message."""
         return (_OF_MESSAGE[name](message) for name in self._metadata)
 
 

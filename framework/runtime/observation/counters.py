@@ -128,8 +128,8 @@ class TaskCounters:
     places: dict[int, tuple[int, ...]] = field(default_factory=dict)
     """The progress of each partition of a partitioned spout that has ended.
 
-    It is the time of the last row in microseconds, the number of rows of that time, and what belongs to the
-    offset, where rows have one; a time of 2**63 - 1 stands for the whole partition.
+    It is the time of the last row in microseconds, the number of rows of that time, and the mark of its
+    offset if rows have offsets. A time of 2**63 - 1 stands for the whole partition.
     """
     metrics: dict[str, Any] = field(default_factory=dict)
     """Last value of each metric that the component reported."""

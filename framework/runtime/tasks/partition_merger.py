@@ -9,9 +9,9 @@ from framework.model.topology import DEFAULT_STREAM
 from framework.operators.components import HasFileno, Later
 from framework.operators.components.partitioned import Block, PartitionedSpout, Watermark
 from framework.planning import ComponentLevel
+from framework.planning.place import WHOLE, Place
 from framework.runtime.exchange.output import Port
 from framework.runtime.order.positions.partition_feed import PartitionFeed, StreamForm
-from framework.runtime.order.positions.place import WHOLE, Place
 from framework.runtime.order.positions.slack import Lateness
 from framework.runtime.tasks.hosts.user_errors import user_errors
 from viper.errors import OrderError

@@ -17,6 +17,7 @@ from framework.planning.checkpoints import (
     missing_checkpoints,
     waits_for_checkpoints,
 )
+from framework.planning.place import UNKNOWN, WHOLE, mark_of
 from framework.planning.time_mode import named_data
 from framework.recording.tap import is_tap
 from framework.runtime.durability.checkpoints.differences import (
@@ -30,7 +31,6 @@ from framework.runtime.durability.checkpoints.fingerprints import Fingerprints
 from framework.runtime.durability.checkpoints.folder import Checkpoint
 from framework.runtime.durability.checkpoints.manifest import Manifest, Saved, described
 from framework.runtime.durability.checkpoints.states import SavedState, states_in
-from framework.runtime.order.positions.place import UNKNOWN, WHOLE, mark_of
 
 SPOUT = "spout"
 """The name under which the task of a seekable spout saves where it is."""

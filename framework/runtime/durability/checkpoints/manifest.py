@@ -11,9 +11,9 @@ from typing import Any
 from framework.model.config import Settings
 from framework.model.topology import ComponentSpec
 from framework.planning import Plan, TimeMode
+from framework.planning.place import Place, place_of
 from framework.planning.time_mode import holds_back
 from framework.recording.tap import is_tap
-from framework.runtime.order.positions.place import Place, place_of
 from framework.version import VERSION
 
 Saved = Mapping[str, Any]

@@ -11,7 +11,7 @@ from typing import Any
 
 from framework.model.errors import PlaceError
 from framework.planning import Plan
-from framework.runtime.order.positions.place import UNKNOWN, Place, place_of
+from framework.planning.place import UNKNOWN, Place, place_of
 
 
 def going_on(plan: Plan, report: Path, known: Mapping[str, str], compared: Mapping[str, str]) -> Plan:

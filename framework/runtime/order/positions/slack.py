@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from itertools import repeat
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
+from framework.planning.place import Mark, Place
 from framework.runtime.order.positions.event_times import AT_FRONTIER
-from framework.runtime.order.positions.place import Mark, Place
 from viper.errors import OrderError
 from viper.payload import Payload, interleaved
 
@@ -150,9 +150,9 @@ class PartitionOrder:
     Its output is a function of the rows of the partition and of nothing else. So a place in that output is a
     place from which another process can resume: it reads the partition again, and leaves out as many rows.
 
-    Where rows have offsets, it reads them from the first that was not let go, as if it had read all before:
-    what was latest then decides on what is late. The output is sorted by time and offset, where the time of a
-    late row is the one at which it is let go. So it leaves out what is not behind the last row.
+    If rows have offsets, it reads them from the first that was not let go. The latest time of all before is
+    in the place, and decides on which are late. The output is sorted by time and offset. The time of a late
+    row there is the one at which it is let go. So it leaves out all that is not behind the last row.
 
     Args:
         lateness: how far out of order rows may be.

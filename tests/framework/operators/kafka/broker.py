@@ -91,7 +91,8 @@ class Broker:
         until_s = time.monotonic() + ANSWER_S
         while not self._answers():
             if self._process.poll() is not None or time.monotonic() > until_s:
-                raise OSError(f"the broker does not start: {(self.folder / 'broker.log').read_text()[-2000:]}")
+                said = (self.folder / "broker.log").read_text()
+                raise OSError(f"the broker does not start: {said[-2000:]}")
             time.sleep(0.1)
 
     def kill(self) -> None:

@@ -92,9 +92,8 @@ def test_the_largest_message_that_is_taken_is_written(broker: Broker, tmp_path: 
 def test_each_message_comes_once_whatever_is_killed(
     broker: Broker, topic: str, tmp_path: Path, step: str
 ) -> None:
-    rows = [
-        (number % 3, START_MS + number, {"user": f"u{number % USERS}", "cents": number}) for number in range(3000)
-    ]
+    found = [{"user": f"u{number % USERS}", "cents": number} for number in range(3000)]
+    rows = [(number % 3, START_MS + number, one) for number, one in enumerate(found)]
     broker.put_rows(topic, rows)
     out = broker.another()
     builder = TopologyBuilder()
@@ -137,7 +136,7 @@ def test_a_number_that_the_broker_has_forgotten_is_known_here(
     assert sink.applied(sink.part) == 7
     sink.consume([("a", 1)])
     sink.cut(8)
-    with pytest.raises(SinkError, match="no longer knows the number.*the rows of checkpoint 8 may have been"):
+    with pytest.raises(SinkError, match=r"no longer knows the number.*rows of checkpoint 8 may have"):
         sink.applied(sink.part)
     path.write_text(json.dumps({"number": 8}))
     assert sink.applied(sink.part) == 8
@@ -149,7 +148,7 @@ def test_a_second_run_ends_the_first(broker: Broker, topic: str, tmp_path: Path)
     first, second = opened(broker, topic, tmp_path / "a"), opened(broker, topic, tmp_path / "b")
     first.apply(first.part, 1, iter([(b"k", b"1", 0)]))
     assert second.applied(second.part) == 1
-    with pytest.raises(SinkError, match="another run writes under the same name, or the transaction took longer"):
+    with pytest.raises(SinkError, match="another run writes under the same name, or the transaction"):
         first.apply(first.part, 2, iter([(b"k", b"2", 0)]))
     second.apply(second.part, 2, iter([(b"k", b"3", 0)]))
     assert [value for part in broker.read(topic) for _, value in part] == [b"1", b"3"]

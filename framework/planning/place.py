@@ -1,4 +1,4 @@
-"""How far a partition was brought, so that another process, or another run, can continue there."""
+"""Places in partitions, at which another process, or another run, can continue."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, TypeAlias
 Place: TypeAlias = tuple[int, ...]
 """A place in a partition: the time of the last row in microseconds, and the number of rows of that time.
 
-Where rows have offsets, the values of a `Mark` follow.
+The values of a `Mark` follow, if rows have offsets.
 """
 WHOLE: Final[Place] = (2**63 - 1, 0)
 """The place in a partition that was read to its end."""
