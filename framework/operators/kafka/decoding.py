@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from framework.common.coroutines import check_awaits_nothing
 from framework.model.errors import SourceError
 from framework.model.topology import did_you_mean, one_of
+from framework.operators.kafka.json_columns import JsonColumns
 from framework.operators.sources.json_records import JsonRecords
 from framework.operators.sources.times import EventTime
 from framework.operators.sources.values import Type, plain_types
@@ -43,8 +44,8 @@ class Decoder(Protocol):
     def definition(self) -> tuple[object, ...]:
         """All that rows depend on, as far as it can be written down."""
 
-    def many(self, values: Sequence[bytes]) -> tuple[list[Row], list[int] | None]:
-        """The rows of messages, and their event times where these are in them.
+    def many(self, values: Sequence[bytes]) -> tuple[Any, list[int] | None]:
+        """The rows of messages, as a list or a record batch, and their event times where they have them.
 
         Raises:
             Exception: one of them is malformed; `one` says which and why.
@@ -180,6 +181,9 @@ class JsonDecoder:
         self._records = JsonRecords(fields, types, defaults, event_time)
         self.fields = ["object"] if fields is None else list(fields)
         self.schema = plain_types(self.fields, types) if typed else None
+        columns = None if self.schema is None else JsonColumns(self.schema)
+        self._columns = columns if columns is not None and columns.is_usable else None
+        self._event_time = event_time
 
     @property
     def is_mutable(self) -> bool:
@@ -191,9 +195,19 @@ class JsonDecoder:
         """As of `Decoder`."""
         return "json", *self._records.definition
 
-    def many(self, values: Sequence[bytes]) -> tuple[list[Row], list[int] | None]:
-        """As of `Decoder`."""
-        return self._records.many(list(map(bytes.decode, values)))
+    def many(self, values: Sequence[bytes]) -> tuple[Any, list[int] | None]:
+        """As of `Decoder`; columns where they can be read without rows."""
+        batch = None if self._columns is None else self._columns.read(values)
+        if batch is None or not self._has_time(batch):
+            return self._records.many(list(map(bytes.decode, values)))
+        event_time = self._event_time
+        if event_time is None:
+            return batch, None
+        return batch, event_time.many(batch.column(event_time.field).to_pylist())
+
+    def _has_time(self, batch: Any) -> bool:
+        """True if the event time is in the columns, or nowhere in the messages."""
+        return self._event_time is None or self._event_time.field in batch.schema.names
 
     def one(self, value: bytes) -> Decoded:
         """As of `Decoder`."""

@@ -439,6 +439,8 @@ class KafkaSource(PartitionedSpout):
         except Exception:  # of a user's function, perhaps: which message it was, and why, is told then
             return self._sifted(partition, messages, values), self._decoder.is_mutable
         if self._metadata:
+            if not isinstance(rows, list):
+                rows = zip(*(column.to_pylist() for column in rows.columns), strict=True)
             rows = [(*row, *self._about(one)) for row, one in zip(rows, messages, strict=True)]
         return Portion(rows, offsets, times, offsets[-1] + 1), self._decoder.is_mutable
 
