@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from framework.operators.kafka.decoding import JsonDecoder
-from framework.operators.kafka.json_columns import JsonColumns
+from framework.operators.kafka.decoding import JsonColumns, JsonDecoder
 
 pytest.importorskip("pyarrow")
 TYPES = {"a": "int64", "b": "float64 not null", "c": "string", "d": "bool"}
