@@ -43,6 +43,7 @@ FRAGMENTS = {
         "from viperstorm.columns import counted, exchanged",
         "from viperstorm.columns import split_words",
     ],
+    "kafka.md": ["from viperstorm import Bolt, TopologyBuilder, ValueState, run"],
     "spark.md": [
         "from viperstorm.spark import Source, prepare",
         "from viperstorm.spark import SparkSpout",
