@@ -17,6 +17,7 @@ _PREPARE = "viper prepare data/orders.csv --read-option header=true --timestamp 
 TEMPLATES = {
     "words": "viper run",
     "csv-window": "viper run",
+    "kafka": "python orders.py && viper run --checkpoints checkpoints",
     "spark": f"{_PREPARE} && viper run",
     "streamparse": "viper run",
 }
@@ -33,8 +34,8 @@ _NAME = re.compile(r"[A-Za-z]\w*(-\w+)*", re.ASCII)
     type=click.Choice(list(TEMPLATES)),
     default="words",
     show_default=True,
-    help="What the project does: it counts words, aggregates windows of a CSV file into SQLite, replays a "
-    "dataset of Spark, or counts words on streamparse's classes, so that sparse takes it as well.",
+    help="What the project does: it counts words, aggregates windows of a CSV file into SQLite, keeps totals "
+    "from a topic of Kafka in another one, replays a dataset of Spark, or counts words on streamparse's classes, so that sparse takes it as well.",
 )
 def init(folder: Path, template: str) -> None:
     """Create a project in the folder NAME: a topology, its components and their test.

@@ -1,0 +1,1 @@
+"""Bolts: what happens to tuples."""
