@@ -12,6 +12,7 @@ from types import ModuleType
 import pytest
 
 import framework
+import framework.operators.kafka
 import viperstorm
 from framework.frontends.loading import load
 
@@ -30,6 +31,9 @@ HOMES = {
     "viperstorm.testing": "framework.testing",
 }
 """The modules that have the names of another one's ``__all__``, and that other one."""
+
+OF_KAFKA = {"viperstorm.sinks": ["KafkaSink"], "viperstorm.sources": ["KafkaSource"]}
+"""The names that modules have besides, from ``framework.operators.kafka``."""
 
 TYPED = """
 from viperstorm import Bolt, Grouping, Topology
@@ -50,8 +54,11 @@ class Words(Topology):
 @pytest.mark.parametrize(("name", "home"), HOMES.items())
 def test_names_are_those_of_the_home(name: str, home: str) -> None:
     public, of_home = importlib.import_module(name), importlib.import_module(home)
-    assert list(public.__all__) == list(of_home.__all__)
-    late = {"SparkSpout", "Source", "Dataset", "backfill", "prepare"}  # these need pyspark or pyarrow
+    beside = OF_KAFKA.get(name, [])
+    assert list(public.__all__) == [*beside, *of_home.__all__]
+    assert all(getattr(public, entry) is getattr(framework.operators.kafka, entry) for entry in beside)
+    # These need pyspark or pyarrow.
+    late = {"SparkSpout", "Source", "Dataset", "backfill", "prepare", *beside}
     for entry in set(public.__all__) - late:
         assert getattr(public, entry) is getattr(of_home, entry), entry
 
