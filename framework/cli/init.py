@@ -35,7 +35,8 @@ _NAME = re.compile(r"[A-Za-z]\w*(-\w+)*", re.ASCII)
     default="words",
     show_default=True,
     help="What the project does: it counts words, aggregates windows of a CSV file into SQLite, keeps totals "
-    "from a topic of Kafka in another one, replays a dataset of Spark, or counts words on streamparse's classes, so that sparse takes it as well.",
+    "of a topic of Kafka in another one, replays a dataset of Spark, or counts words on streamparse's "
+    "classes, so that sparse takes it as well.",
 )
 def init(folder: Path, template: str) -> None:
     """Create a project in the folder NAME: a topology, its components and their test.
