@@ -68,9 +68,10 @@ class Cluster:
     def settings(self, **own: Any) -> dict[str, Any]:
         """The settings of a client; those given by name have underscores in the place of dots."""
         ours = {name if callable(own[name]) else name.replace("_", "."): own[name] for name in own}
-        # An errors in connecting is told once, by us, and not for each attempt on the standard error.
-        quiet = {"log_level": 3, "log.connection.close": False}
-        return {**quiet, **self._client, "bootstrap.servers": self.servers, **ours}
+        # Trouble is told once, by us; the library tells of each attempt to connect, hundreds in a second. By
+        # itself it would wait for up to 10 s before the next one.
+        usual = {"log_level": 2, "log.connection.close": False, "reconnect.backoff.max.ms": 1000}
+        return {**usual, **self._client, "bootstrap.servers": self.servers, **ours}
 
     def consumer(self, **own: Any) -> Any:
         """A consumer that commits nothing by itself.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
@@ -21,11 +22,13 @@ class Reader:
     Args:
         cluster: where they are.
         isolation: ``read_committed``, or ``read_uncommitted`` to get the rows of open transactions, too.
-        group: the name of the group under which other programs may see how far the run is.
+        group: a name for the broker, which wants one although nothing is committed.
+        logger: takes what happens to the connection.
     """
 
-    def __init__(self, cluster: Cluster, isolation: str, group: str) -> None:
+    def __init__(self, cluster: Cluster, isolation: str, group: str, logger: logging.Logger) -> None:
         self._cluster = cluster
+        self._logger = logger
         self._consumer = cluster.consumer(isolation_level=isolation, group_id=group, error_cb=self._failed)
         self._held: dict[tuple[str, int], deque[Any]] = {}
         self._paused: set[tuple[str, int]] = set()
@@ -145,7 +148,8 @@ class Reader:
             held = self._held.get((message.topic(), message.partition()))
             if held is not None:
                 held.append(message)
-        if found:
+        if found and self.trouble is not None:
+            self._logger.warning("%s answers again", self._cluster.servers)
             self.trouble = None
         for place, held in self._held.items():
             if len(held) > MOST_HELD and place not in self._paused:
@@ -173,6 +177,9 @@ class Reader:
 
     def _failed(self, error: Any) -> None:
         """Note that a client is in trouble, which it tries to get out of by itself."""
-        self.trouble = self._cluster.advice(error)
+        advice = self._cluster.advice(error)
         if error.fatal():
-            raise SourceError(f"{self._cluster.servers}: {self.trouble}")
+            raise SourceError(f"{self._cluster.servers}: {advice}")
+        if self.trouble is None:
+            self._logger.warning("%s: %s; trying again until it answers", self._cluster.servers, advice)
+        self.trouble = advice

@@ -27,6 +27,11 @@ _BESIDE_VALUE: Final = 512
 """Bytes that a message takes in a batch beside its key and value; 70 are usual."""
 _NUMBERS: Final = "kafka-numbers"
 """The folder, beside those of staged rows, with the number of each part that was applied last."""
+_STEP_SECS: Final = 10.0
+"""Seconds for which the end of a transaction may take, once its rows are there.
+
+A producer whose broker was started again in between may wait for minutes; a new one takes a second.
+"""
 _OPTIONS: Final = ("staging", "transaction_secs", "timestamp", "client")
 
 
@@ -200,10 +205,11 @@ class KafkaSink(TransactionalSink):
                 producer.begin_transaction()
                 for key, value, time_ms in rows:
                     self._produce(producer, key, value, time_ms)
+                producer.flush(self._secs)
                 marker = TopicPartition(self._topic, 0, number)
                 group = consumer.consumer_group_metadata()
-                producer.send_offsets_to_transaction([marker], group, ANSWER_SECS)
-                producer.commit_transaction(self._secs)
+                producer.send_offsets_to_transaction([marker], group, _STEP_SECS)
+                producer.commit_transaction(_STEP_SECS)
         except BaseException:
             self._producers.pop(part, None)  # the next one ends what this one has left open
             raise

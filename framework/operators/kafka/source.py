@@ -287,7 +287,8 @@ class KafkaSource(PartitionedSpout):
         return f"{topic}[{number}]@{offset}"
 
     def _new_reader(self) -> Reader:
-        return Reader(self._cluster, self._reading.isolation, f"viperstorm-{self.component_name or 'source'}")
+        group = f"viperstorm-{self.component_name or 'source'}"
+        return Reader(self._cluster, self._reading.isolation, group, self.logger)
 
     @property
     def _opened(self) -> Reader:

@@ -164,7 +164,9 @@ class Broker:
         """Write messages, each as arguments of `Producer.produce`, in order."""
         from confluent_kafka import Producer
 
-        producer = Producer({"bootstrap.servers": self.servers, "linger.ms": 5, **settings})
+        # Else a batch that comes before a new topic has a leader would be written behind the next one.
+        usual = {"bootstrap.servers": self.servers, "linger.ms": 5, "enable.idempotence": True}
+        producer = Producer({**usual, **settings})
         for message in messages:
             while True:
                 try:

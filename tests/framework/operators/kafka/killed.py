@@ -43,6 +43,9 @@ class Dying:
         self._producer.commit_transaction(*args)
         self.reach("committed")
 
+    def flush(self, timeout_s: float) -> Any:
+        return self._producer.flush(timeout_s)
+
     def poll(self, timeout_s: float) -> Any:
         return self._producer.poll(timeout_s)
 
