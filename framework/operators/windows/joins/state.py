@@ -7,6 +7,7 @@ them has expired.
 from __future__ import annotations
 
 import pickle
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -66,6 +67,8 @@ class Share:
 class _Chunk:
     """The tuples that one slice has stored."""
 
+    number: int
+    """Of the chunk, rising from one to the next."""
     ends: tuple[int, int]
     """The numbers behind the last of them, of the left and the right stream."""
     size: int
@@ -101,7 +104,8 @@ class OpenJoin:
         self._matcher: Matcher | None = None
         self._written = [0, 0]
         """Of either side the number behind the last tuple that is in the table."""
-        self._chunks: dict[int, _Chunk] = {}
+        self._chunks: deque[_Chunk] = deque()
+        """Those that are stored, the oldest first."""
         self._next_chunk = 0
         self._bytes = 0
         """Of all chunks."""
@@ -284,17 +288,17 @@ class OpenJoin:
 
     def _note_chunk(self, number: int, size: int) -> None:
         left, right = self.sides
-        self._chunks[number] = _Chunk((left.end, right.end), size)
+        self._chunks.append(_Chunk(number, (left.end, right.end), size))
         self._next_chunk = number + 1
         self._bytes += size
 
     def _drop_expired(self) -> None:
         left, right = self.sides
-        for number, chunk in list(self._chunks.items()):
-            if chunk.ends[0] > left.first or chunk.ends[1] > right.first:
-                return
-            self._table.drop(number)
-            self._bytes -= self._chunks.pop(number).size
+        chunks = self._chunks
+        while chunks and chunks[0].ends[0] <= left.first and chunks[0].ends[1] <= right.first:
+            chunk = chunks.popleft()
+            self._table.drop(chunk.number)
+            self._bytes -= chunk.size
 
     def _full(self, found: str, key: str, most: int) -> WindowFullError:
         return WindowFullError(
