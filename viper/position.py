@@ -162,6 +162,11 @@ class Positions:
     def __getitem__(self, index: int) -> Position:
         return position_of(lib.vp_positions_at(self._handle, self._place(index)))
 
+    def part(self, first: int, count: int) -> list[Position]:
+        """So many positions from an index on; fewer where there are no more."""
+        end = min(first + count, len(self))
+        return [position_of(lib.vp_positions_at(self._handle, index)) for index in range(first, end)]
+
     def _place(self, index: int) -> int:
         length = int(self._handle.length)
         place = index + length if index < 0 else index

@@ -240,3 +240,12 @@ def test_what_is_taken_over_is_not_there_any_more(before: int) -> None:
     assert ([position.ts for position in ours], list(theirs)) == ([0, 1, 2, 3, 4], [])
     theirs.append(END)
     assert (len(ours), theirs.last()) == (5, END)
+
+
+def test_a_part_of_positions_is_a_slice_of_all() -> None:
+    positions = Positions()
+    for ts in range(9):
+        positions.append(Position(ts, ts, 1))
+    for first in range(11):
+        for count in range(11):
+            assert positions.part(first, count) == list(positions)[first : first + count]

@@ -12,6 +12,7 @@ from framework.model.errors import StateError
 from framework.model.positions import Position
 from viper.payload import BareRows, Payload
 from viper.payload import Rows as RowPayload
+from viper.position import Positions
 from viper.schema import Schema
 
 if TYPE_CHECKING:
@@ -206,7 +207,10 @@ class Rows(Sequence[Any]):
     def positions(self) -> list[Position]:
         """Return the positions of the tuples in the order of the run; to be called during the call of the
         bolt."""
-        return list(islice(self._positions, self._first, self._first + len(self)))
+        positions, first = self._positions, self._first
+        if isinstance(positions, Positions):  # whose iterator would come to the first one by all before
+            return positions.part(first, len(self))
+        return list(islice(positions, first, first + len(self)))
 
     def times(self) -> list[int]:
         """The time of each tuple: its event time in microseconds, or its number by logical time.

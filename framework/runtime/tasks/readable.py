@@ -44,7 +44,7 @@ class Readable:
         numbers = frozenset(map(descriptor_of, descriptors))
         with _LOCK:
             if self._watcher is None:
-                self._watcher = _Watcher.joined()
+                self._watcher = _present.joined()
             for number in self._numbers - numbers:
                 self._watcher.discard(number, self)
             self._numbers = numbers
@@ -70,9 +70,6 @@ class _Watcher:
     Each descriptor is told of once, and then not before somebody waits for it again.
     """
 
-    present: _Watcher | None = None
-    """That of this process, if there is one."""
-
     def __init__(self) -> None:
         self._epoll = select.epoll()
         self._over = os.eventfd(0, os.EFD_CLOEXEC)
@@ -82,20 +79,16 @@ class _Watcher:
         self._thread = threading.Thread(target=self._run, name="viper-descriptors", daemon=True)
         self._thread.start()
 
-    @classmethod
-    def joined(cls) -> _Watcher:
-        """That of this process, made if there is none, with one more member."""
-        if cls.present is None:
-            cls.present = cls()
-        cls.present._members += 1
-        return cls.present
+    def join(self) -> None:
+        """Have one member more."""
+        self._members += 1
 
     def leave(self) -> bool:
         """Have one member less; true if that was the last one, which is to call `end`."""
         self._members -= 1
         if self._members:
             return False
-        _Watcher.present = None
+        _present.forget()
         return True
 
     def end(self) -> None:
@@ -137,3 +130,24 @@ class _Watcher:
                 for number in numbers:
                     for source in self._waiting.get(number, ()):
                         source.tell()
+
+
+class _Present:
+    """The watcher of this process, if there is one."""
+
+    def __init__(self) -> None:
+        self._watcher: _Watcher | None = None
+
+    def joined(self) -> _Watcher:
+        """It, made if there is none, with one more member."""
+        if self._watcher is None:
+            self._watcher = _Watcher()
+        self._watcher.join()
+        return self._watcher
+
+    def forget(self) -> None:
+        """Have none, as the last member has left it."""
+        self._watcher = None
+
+
+_present: Final = _Present()

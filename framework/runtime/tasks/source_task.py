@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from framework.operators.components import HasFileno
 from framework.runtime.tasks.context import TaskContext
@@ -32,8 +32,6 @@ class SourceTask(Task):
         self.active = False
         """True if tuples are asked for."""
         self._poll = poll
-        self._readable: Readable | None = None
-        """The descriptors that the source waits for, once it has waited for any."""
 
     # -- what an executor sees
 
@@ -137,9 +135,7 @@ class SourceTask(Task):
             self._poll.found_nothing(time.monotonic())
             return
         self._poll.ask_at(due_at_s)
-        if self._readable is None:
-            self._readable = Readable(self._is_readable)
-        self._readable.wait_for(descriptors)  # last, as another thread may call `_is_readable` from here on
+        self._poll.hear(descriptors, self._is_readable)  # last, as another thread may call that from here on
 
     def _is_readable(self) -> None:
         self._poll.found()
@@ -147,17 +143,13 @@ class SourceTask(Task):
 
     def close(self) -> None:
         """As in the base class."""
-        self._hear_nothing()
+        self._poll.hear_nothing()
         super().close()
 
     def let_go(self) -> None:
         """As in the base class."""
-        self._hear_nothing()
+        self._poll.hear_nothing()
         super().let_go()
-
-    def _hear_nothing(self) -> None:
-        if self._readable is not None:
-            self._readable.close()
 
     def end(self) -> None:
         """Bring nothing more."""
@@ -191,6 +183,8 @@ class PollTimer:
         self._pause_s = 0.0
         self.due_at_s = 0.0
         """Monotonic time in seconds before which the source is left alone."""
+        self._readable: Readable | None = None
+        """The descriptors that the source waits for, once it has waited for any."""
 
     def is_due(self, now_s: float) -> bool:
         """True if the source may be asked at a monotonic time in seconds."""
@@ -208,6 +202,17 @@ class PollTimer:
     def ask_at(self, due_at_s: float) -> None:
         """Have the source asked at a monotonic time in seconds, when it is known to have something."""
         self._pause_s, self.due_at_s = 0.0, due_at_s
+
+    def hear(self, descriptors: Sequence[int | HasFileno], tell: Callable[[], None]) -> None:
+        """Have `tell` called by another thread once a descriptor is readable."""
+        if self._readable is None:
+            self._readable = Readable(tell)
+        self._readable.wait_for(descriptors)
+
+    def hear_nothing(self) -> None:
+        """Wait for no descriptor any more."""
+        if self._readable is not None:
+            self._readable.close()
 
     def wait_for_others(self, now_s: float) -> None:
         """Note that the source waits for others: its task compares again, soon, how far they are."""

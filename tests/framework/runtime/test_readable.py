@@ -45,7 +45,7 @@ def only_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def no_thread_remains() -> Iterator[None]:
     yield
-    assert readable._Watcher.present is None
+    assert readable._present._watcher is None
     assert "viper-descriptors" not in [thread.name for thread in threading.enumerate()]
 
 

@@ -105,7 +105,7 @@ class OpenJoin:
         self._written = [0, 0]
         """Of either side the number behind the last tuple that is in the table."""
         self._chunks: deque[_Chunk] = deque()
-        """Those that are stored, the oldest first."""
+        """All that are stored, the oldest first."""
         self._next_chunk = 0
         self._bytes = 0
         """Of all chunks."""

@@ -114,6 +114,11 @@ class Reorder(Generic[Item]):
         """Put something else in the place of each item that is held."""
         self._held = [(time_us, number, change(item)) for time_us, number, item in self._held]
 
+    def resume(self, latest_us: int, frontier_us: int) -> None:
+        """Continue with nothing held, where this was the latest time of all before, and nothing earlier than
+        the frontier was let go any more."""
+        self.latest_us, self.frontier_us = latest_us, frontier_us
+
     def save(self) -> Any:
         """The elements that are held, and the time that has come."""
         return self.latest_us, self.frontier_us, self._count, sorted(self._held, key=lambda one: one[:2])
@@ -176,7 +181,7 @@ class PartitionOrder:
         """Continue where another process has come to this place."""
         ts, count = self._latest = place[0], place[1]
         self._until = (ts, mark.last) if count else None
-        self._order.latest_us, self._order.frontier_us = mark.latest_us, mark.frontier_us
+        self._order.resume(mark.latest_us, mark.frontier_us)
 
     def take_late(self, reached: Reached) -> Iterator[Reached]:
         """The places of the late rows that come before one in the output, which are forgotten."""

@@ -135,7 +135,7 @@ def run_followed(path: Path, process: Callable[[Any, Any], None], place: dict[st
     builder.set_spout("source", TextSource(str(path), follow=True, end_marker=MARKER))
     builder.set_bolt("seen", bolt(process)).global_grouping("source")
     run_built(builder, **place)
-    assert readable._Watcher.present is None
+    assert readable._present._watcher is None
 
 
 @pytest.mark.usefixtures("only_the_kernel")
