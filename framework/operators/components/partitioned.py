@@ -144,9 +144,10 @@ class PartitionedSpout(Spout):
 
         Args:
             partition: from 0.
-            offset: the first that is wanted; None where the partition begins, as in a new run.
-            latest_us: the latest event time of all rows before it, in microseconds since 1970 UTC; None where
-                there are none.
+            offset: the first that is wanted; None for the first row that there is, as of a partition that was
+                added since the run before.
+            latest_us: the latest event time of all rows that were read before that offset, in microseconds
+                since 1970 UTC; None if none were.
 
         Yields:
             As `blocks`.

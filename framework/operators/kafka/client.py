@@ -105,7 +105,7 @@ class Cluster:
 
         with self.explained("the client"):
             admin = AdminClient(self.settings(), logger=self._logger)
-            yield admin
+        yield admin  # whoever asks explains what goes wrong then
 
     def id(self) -> str:
         """The identity of the cluster.
@@ -113,7 +113,7 @@ class Cluster:
         Raises:
             ViperError: no broker answers.
         """
-        with self.administered() as admin:
+        with self.administered() as admin, self.explained("the cluster"):
             return str(admin.list_topics(timeout=ANSWER_SECS).cluster_id)
 
     def topic(self, name: str) -> Topic:
@@ -124,7 +124,7 @@ class Cluster:
         """
         from confluent_kafka import KafkaError, KafkaException, TopicCollection
 
-        with self.administered() as admin:
+        with self.administered() as admin, self.explained(f"topic {name!r}"):
             try:
                 found = admin.describe_topics(
                     TopicCollection([name]), request_timeout=ANSWER_SECS
@@ -177,6 +177,6 @@ class Cluster:
             import confluent_kafka
         except ImportError as error:
             raise self._error(
-                f"Kafka wants confluent-kafka ({error}): pip install 'viperstorm[kafka]'"
+                f"Kafka wants confluent-kafka ({error}): pip install '/path/to/viperstorm[kafka]'"
             ) from None
         return confluent_kafka

@@ -61,6 +61,7 @@ class Reader:
 
         if self._held.pop((topic, partition), None) is not None:
             self._paused.discard((topic, partition))
+            del self._explain[topic, partition]
             with self._cluster.explained(f"{topic}[{partition}]"):
                 self._consumer.incremental_unassign([TopicPartition(topic, partition)])
 
@@ -94,7 +95,8 @@ class Reader:
 
         if self._held[topic, partition]:
             return None
-        (found,) = self._consumer.position([TopicPartition(topic, partition)])
+        with self._cluster.explained(f"{topic}[{partition}]"):
+            (found,) = self._consumer.position([TopicPartition(topic, partition)])
         return found.offset if found.offset >= 0 else None
 
     def watermarks(self, topic: str, partition: int) -> tuple[int, int]:

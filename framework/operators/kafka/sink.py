@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import marshal
 import os
-import socket
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -240,7 +240,7 @@ class KafkaSink(TransactionalSink):
 
     def _id(self, part: str) -> str:
         """The name of a part's transactions and of its group; two runs of one topology have others."""
-        run = self._run or f"{zlib.crc32(f'{socket.gethostname()}:{self._staging.absolute()}'.encode()):08x}"
+        run = self._run or f"{zlib.crc32(f'{os.uname().nodename}:{self._staging.absolute()}'.encode()):08x}"
         return f"viper/{run}/{self._topic}/{part}"
 
     def _is_ours(self, part: str) -> bool:
@@ -287,7 +287,8 @@ class KafkaSink(TransactionalSink):
     # -- numbers on this side
 
     def _note_path(self, part: str) -> Path:
-        return self._staging / _NUMBERS / f"{zlib.crc32(self._id(part).encode()):08x}.json"
+        name = hashlib.sha256(self._id(part).encode()).hexdigest()[:32]
+        return self._staging / _NUMBERS / f"{name}.json"
 
     def _note(self, part: str, number: int) -> None:
         """Note the number of what was written: a broker forgets it after some days without a run."""
@@ -298,7 +299,8 @@ class KafkaSink(TransactionalSink):
     def _noted_here(self, part: str) -> int | None:
         path = self._note_path(part)
         try:
-            number = int(json.loads(path.read_text())["number"])
+            found = json.loads(path.read_text())
+            number = int(found["number"])
         except FileNotFoundError:
             return None
         except (ValueError, KeyError, TypeError) as error:
@@ -307,13 +309,13 @@ class KafkaSink(TransactionalSink):
                 '{"number": 7}, say'
             ) from None
         later = [] if self._open_stage is None else [cut for cut in self._open_stage.cuts if cut > number]
-        if later:
+        if later and found.get("known") is not True:
             raise SinkError(
                 f"{part}: the broker no longer knows the number of what was written (it forgets it after "
                 f"offsets.retention.minutes), and the rows of checkpoint {later[0]} may have been written or "
-                f"not: look whether they are in topic {self._topic!r}, write {later[0]} in the place of "
-                f"{number} into {path} if they are, or remove the file {os.path.basename(path)} and write "
-                "the last number that is"
+                f"not: look whether they are in topic {self._topic!r}. If they are, write "
+                f'{{"number": {later[0]}, "known": true}} into {path}; if they are not, '
+                f'{{"number": {number}, "known": true}}'
             )
         return number
 
@@ -337,6 +339,8 @@ class KafkaSink(TransactionalSink):
             if found.retriable() or found.txn_requires_abort() or found.code() in _passing(KafkaError):
                 raise TransientError(told) from error
             raise SinkError(told) from error
+        except TimeoutError as error:  # of a future, which waits a little longer than its request
+            raise TransientError(f"{self._cluster.servers}: {what}: no broker has answered") from error
 
 
 def _passing(errors: Any) -> Sequence[int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,7 +15,7 @@ from framework.model.errors import SourceError
 from framework.model.topology import Stream, did_you_mean, one_of, unknown
 from framework.operators.components import Block, Later, PartitionedSpout, Watermark
 from framework.operators.kafka.client import Cluster, Topic
-from framework.operators.kafka.decoding import Decoder, decoder_of
+from framework.operators.kafka.decoding import Decoded, Decoder, decoder_of
 from framework.operators.kafka.reader import Reader
 from framework.operators.sources.portion import MALFORMED, NO_TIME, ON_MALFORMED, Malformed, Mixing, Portion
 from framework.operators.sources.times import EventTime
@@ -68,13 +67,20 @@ class Reading:
                 raise SourceError(f"{name} is {found!r}: {expected}")
         if self.idle_secs is not None and not self.idle_secs > 0:
             raise SourceError(f"idle_secs is {self.idle_secs!r}: expected more than 0")
-        if not (self.start in ("earliest", "latest") if isinstance(self.start, str) else True):
-            raise SourceError(
-                f"start is {self.start!r}: expected earliest, latest, milliseconds since 1970, or a mapping "
-                "from partition to offset"
-            )
+        for name in ("start", "until"):
+            _check_bound(name, getattr(self, name))
 
 
+def _check_bound(name: str, found: Any) -> None:
+    is_time = type(found) is int and found >= 0
+    if not (is_time or isinstance(found, Mapping) or found in ("earliest", "latest", _DEFAULTS[name])):
+        raise SourceError(
+            f"{name} is {found!r}: expected earliest, latest, milliseconds since 1970, or a mapping from "
+            "partition to offset"
+        )
+
+
+_DEFAULTS: Final = {"start": "earliest", "until": None}
 _ISOLATIONS: Final = ("read_committed", "read_uncommitted")
 _OF_READING: Final = frozenset(field.name for field in fields_of(Reading))
 _OF_TIME: Final = ("timestamp", "unit", "timestamp_format")
@@ -245,7 +251,7 @@ class KafkaSource(PartitionedSpout):
             SourceError: an offset is gone, a message is malformed, or the broker refuses to go on.
         """
         bounds, (topic, number) = self._of(partition), self._at(partition)
-        first = bounds.first if offset is None else offset
+        first = self._opened.watermarks(topic, number)[0] if offset is None else offset
         if bounds.end is None or first < bounds.end:
             return self._blocks(partition, self._checked(topic, number, first), bounds.end, latest_us)
         return iter(())
@@ -451,17 +457,27 @@ class KafkaSource(PartitionedSpout):
         malformed: list[Malformed] = []
         for message, value in zip(messages, values, strict=True):
             try:
-                if value is None:
-                    row, time_us = (None,) * len(self._decoder.fields), None
-                else:
-                    row, time_us = self._decoder.one(value)
+                row, time_us = self._tombstone if value is None else self._decoder.one(value)
+                made, at_us = (*row, *self._about(message)), _time_us(message) if time_us is None else time_us
             except Exception as error:
                 malformed += self._refuse(partition, message, error)
                 continue
-            rows.append((*row, *self._about(message)))
+            rows.append(made)
             offsets.append(message.offset())
-            times.append(_time_us(message) if time_us is None else time_us)
+            times.append(at_us)
         return Portion(rows, offsets, times, messages[-1].offset() + 1, malformed)
+
+    @property
+    def _tombstone(self) -> Decoded:
+        """The row of a message without a value.
+
+        Raises:
+            ValueError: the stream has a field without None.
+        """
+        for name, kind in (self._decoder.schema or {}).items():
+            if kind.endswith("not null"):
+                raise ValueError(f"it has no value (a tombstone), and {name!r} is {kind}")
+        return Decoded((None,) * len(self._decoder.fields), None)
 
     def _refuse(self, partition: int, message: Any, error: Exception) -> Sequence[Malformed]:
         """A message is malformed: end the run, or count it; returns what is to be emitted of it.
@@ -513,7 +529,7 @@ def _event_time(field: str | None, unit: str | None, format: str | None) -> Even
 
 
 def _metadata(names: Sequence[str], decoder: Decoder) -> Sequence[str]:
-    for name in itertools.chain(names):
+    for name in names:
         if name not in METADATA:
             raise SourceError(f"metadata: {unknown('field', name, list(METADATA))}")
         if name in decoder.fields:

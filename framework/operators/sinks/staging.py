@@ -17,6 +17,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
+import itertools
 import os
 import shutil
 import struct
@@ -160,6 +161,12 @@ class Stage:
     def all_rows(self) -> int:
         """Rows in all cuts that are there, and behind the last one."""
         return self.rows + sum(_told(path)[1] for path in cuts_in(self.folder))
+
+    @property
+    def rows_up_to(self) -> Mapping[int, int]:
+        """The number of rows up to each cut that is there, from the first one on, by its number."""
+        counted = sorted((_number_of(path), _told(path)[1]) for path in cuts_in(self.folder))
+        return dict(itertools.accumulate(counted, lambda before, one: (one[0], before[1] + one[1])))
 
     def entries(self, number: int) -> Iterator[bytes]:
         """The entries of a cut, in order.

@@ -366,6 +366,10 @@ class TransactionalSink(Sink):
             refuse_more(self.part, self._applied_number, self._left_out)
             self.logger.info("%s: %s rows were there from the run before", self.part, self._left_out)
         else:
+            # A checkpoint may be there of which the task has not heard yet. A run that goes on from it brings
+            # the rows behind it only, and all that were applied here are counted.
+            for id, rows in self._opened.rows_up_to.items():
+                self._opened.note(id, rows)
             number = end_number(self._applied_number or 0, self._opened.all_rows)
             self.cut(number)
             self.complete(number)

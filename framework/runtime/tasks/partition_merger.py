@@ -81,8 +81,20 @@ class PartitionMerger:
         ]
         for feed in self._feeds:
             feed.raise_to(floor)
-            feed.open(_blocks(spout, feed))
+            feed.open(self._blocks(spout, feed))
         self._follow([feed for feed in self._feeds if not feed.ended])
+
+    def _blocks(
+        self, spout: PartitionedSpout, feed: PartitionFeed
+    ) -> Iterator[Block | Watermark | Later | None]:
+        """The blocks of a partition from where it was brought to."""
+        if feed.ended:
+            return iter(())
+        if not spout.has_offsets():
+            return iter(spout.blocks(feed.number, feed.start_us))
+        was_added = bool(self._begun) and feed.number not in self._begun
+        first = None if was_added else spout.first_offset(feed.number)
+        return iter(spout.blocks_from(feed.number, *feed.begin_at(first)))
 
     def reopen_behind(self, offsets: Mapping[int, Place]) -> None:
         """Prepare for a spout that is made again: `open` resumes after these offsets."""
@@ -244,16 +256,6 @@ class PartitionMerger:
         made, self._out, self._spare = self._out, self._spare, self._out
         tags = _tags(feeds, chosen) if self._has_streams else None
         return Emission(_payload(feeds, chosen, firsts), tags, made)
-
-
-def _blocks(spout: PartitionedSpout, feed: PartitionFeed) -> Iterator[Block | Watermark | Later | None]:
-    """The blocks of a partition from where it was brought to."""
-    if feed.ended:
-        return iter(())
-    if spout.has_offsets():
-        offset, latest_us = feed.begin_at(spout.first_offset(feed.number))
-        return iter(spout.blocks_from(feed.number, offset, latest_us))
-    return iter(spout.blocks(feed.number, feed.start_us))
 
 
 def _where(spout: PartitionedSpout, partition: int) -> Callable[[int], str]:

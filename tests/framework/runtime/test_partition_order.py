@@ -181,6 +181,39 @@ def test_a_source_that_is_sought_is_read_from_the_first_row_that_was_not_brought
         assert merger.late == whole.late
 
 
+@pytest.mark.parametrize("lateness", [None, ADMITS], ids=["in order", "admitted"])
+def test_a_source_that_is_sought_may_have_more_when_its_run_has_ended(lateness: Lateness | None) -> None:
+    """Else a partition that has come to the end of one run would be passed over by the next."""
+    files = [[(number, "f", number) for number in range(40)], [(number, "g", number) for number in range(9)]]
+    for ends in ((0, 0), (5, 9), (40, 3), (40, 9)):
+        begun = [rows[:end] for rows, end in zip(files, ends, strict=True)]
+        first = merger_of(begun, lateness, 1, {}, cls=Sought)
+        before = taken(first)
+        assert first.is_exhausted and len(before) == sum(ends)
+        second = merger_of(files, lateness, 2, first.offsets, cls=Sought)
+        after = [row for _, row in taken(second)]
+        assert sorted(after) == sorted({row for rows in files for row in rows} - {row for _, row in before})
+
+
+class AtTheEnd(Sought):
+    """In a new run its partitions begin at their end."""
+
+    def blocks_from(
+        self, partition: int, offset: int | None, latest_us: int | None
+    ) -> Iterator[Block | Watermark | None]:
+        return self._sought(partition, offset)
+
+    def first_offset(self, partition: int) -> int | None:
+        return offset_of(len(self._files[partition]))
+
+
+def test_a_partition_that_was_added_is_read_from_its_first_row() -> None:
+    files = [[(number, "f", number) for number in range(20)], [(number, "g", number) for number in range(7)]]
+    assert taken(merger_of(files, None, 1, {}, cls=AtTheEnd)) == []
+    places = merger_of(files[:1], None, 1, {}, cls=AtTheEnd).offsets
+    assert [row for _, row in taken(merger_of(files, None, 1, places, cls=AtTheEnd))] == files[1]
+
+
 def first_left(rows: Sequence[Row], found: Sequence[Any], dropped: set[Row]) -> int:
     """The offset of the first row that was not brought; of those that are dropped, of the first behind which
     none has been brought."""

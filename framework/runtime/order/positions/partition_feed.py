@@ -184,7 +184,8 @@ class PartitionFeed:
         """Have rows come with offsets, and none before the place; to be called before `open`.
 
         Args:
-            first: the offset at which the partition begins in a new run; None for its first row.
+            first: the offset at which the partition begins if it was not brought before; None for its first
+                row.
 
         Returns:
             The offset from which on rows are wanted, None for the first row; and the latest event time of all
@@ -207,14 +208,17 @@ class PartitionFeed:
 
     @property
     def place(self) -> Place | None:
-        """The offset up to which rows have been emitted; None if that is the beginning."""
-        if self.ended:
+        """The offset up to which rows have been emitted; None if that is the beginning.
+
+        That of a source with offsets says so at its end, too, as there may be more when a run goes on.
+        """
+        if self.ended and self._offsets is None:
             return WHOLE
         ts, count = self.partition.place
         # A source that is read from its beginning comes by rows first that were brought before.
         if count and (self._counted is None or (ts, count) > self._counted):
             return (ts, count) if self._offsets is None else (ts, count, *self._offsets.mark(self.partition))
-        return UNKNOWN if self._raised else self._before
+        return UNKNOWN if self._raised and not self.ended else self._before
 
     def late_since(self, begun: Place | None) -> int:
         """The number of late rows behind a place in the partition, of those that were brought so far.
@@ -338,7 +342,11 @@ class PartitionFeed:
             raise ValueError(f"partition {self.number}: a block with {len(times)} times for {len(rows)} rows")
         if self._order is None and self.said_us is not None and times and times[0] < self.said_us:
             said = f"though {self.said_us} us was said to come next"
-            raise ValueError(f"partition {self.number}: a block begins at {times[0]} us, {said}")
+            raise ValueError(
+                f"partition {self.number}: a block begins at {times[0]} us, {said}; say with "
+                "viper.timestamp.late what becomes of rows that are late (drop, admit, or the name of a "
+                "stream for them)"
+            )
         if isinstance(rows, list) or form.fitted is None:
             self._check(rows, form.fields)
         payload = Rows(python_rows(rows), mutable) if form.fitted is None else form.fitted(rows)

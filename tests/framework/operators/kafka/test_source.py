@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from framework import TopologyBuilder, run
+from framework import Bolt, TopologyBuilder, run
 from framework.model.errors import ComponentError, SourceError, ViperError
 from framework.operators.kafka import KafkaSource
+from framework.operators.kafka.reader import Reader
 from framework.operators.sinks import CollectingSink
 from tests.framework.operators.kafka.broker import Broker
 
@@ -63,6 +64,55 @@ def test_the_same_offsets_give_the_same_rows(broker: Broker, topic: str, par: in
     assert collected(source_of(broker, topic, types=types, typed=typed), par) == in_order(rows)
 
 
+def test_a_partition_that_is_far_ahead_is_not_read_on(
+    broker: Broker, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of the first one comes before the others; so these are held, and no more of them is fetched."""
+    monkeypatch.setattr("framework.operators.kafka.reader.AT_ONCE", 50)
+    monkeypatch.setattr("framework.operators.kafka.reader.MOST_HELD", 100)
+    held: list[int] = []
+    go_on = Reader._go_on
+
+    def seen(self: Reader, name: str, partition: int) -> None:
+        held.append(max(map(len, self._held.values())))
+        go_on(self, name, partition)
+
+    monkeypatch.setattr(Reader, "_go_on", seen)
+    rows = drawn(6, 3000, apart_ms=3_600_000)
+    broker.put_rows(topic, rows)
+    assert collected(source_of(broker, topic)) == in_order(rows)
+    assert 50 < max(held) <= 150
+
+
+def test_an_idle_partition_is_passed_over_and_may_be_late(broker: Broker, topic: str) -> None:
+    """Its message comes behind one that has been let go meanwhile, and counts as late."""
+    broker.put_rows(topic, [(0, START_MS + 5, {"n": 1, "p": 0})])
+    builder = TopologyBuilder()
+    builder.set_spout("source", source_of(broker, topic, until=None, idle_secs=0.2))
+    builder.set_bolt("late", Answering, args=[broker.servers, topic]).global_grouping("source")
+    builder.set_bolt("sink", CollectingSink).global_grouping("source")
+    report = run(builder, conf={"viper.timestamp.late": "admit"}, max_tuples=2)
+    assert report.result("sink") == [(1, 0), (2, 1)]
+    assert report.components["source"].late == 1
+
+
+class Answering(Bolt):
+    """Writes an earlier message into another partition, as soon as the first one has come."""
+
+    def __init__(self, servers: str, topic: str) -> None:
+        super().__init__()
+        self._where = servers, topic
+
+    def process(self, tup: Any) -> None:
+        from confluent_kafka import Producer
+
+        servers, topic = self._where
+        if tup.values[0] == 1:
+            producer = Producer({"bootstrap.servers": servers})
+            producer.produce(topic, b'{"n":2,"p":1}', partition=1, timestamp=START_MS)
+            producer.flush(30)
+
+
 def test_processes_bring_the_same(broker: Broker, topic: str) -> None:
     rows = drawn(2, 2000)
     broker.put_rows(topic, rows)
@@ -95,6 +145,9 @@ def test_a_tombstone_has_none_for_values(broker: Broker, topic: str) -> None:
     tombstone = {"value": None, "key": b"k", "partition": 0}
     broker.put(topic, [tombstone, {"value": b'{"n":1,"p":2}', "partition": 0}])
     assert collected(source_of(broker, topic, metadata=["key"])) == [(None, None, b"k"), (1, 2, None)]
+    refused = rf"{topic}\[0\]@0: it has no value \(a tombstone\), and 'n' is int64"
+    with pytest.raises(ViperError, match=refused):
+        collected(source_of(broker, topic, types={"n": "int64 not null", "p": "int64"}, typed=True))
 
 
 def test_a_run_begins_and_ends_where_it_is_told(broker: Broker, topic: str) -> None:
@@ -190,6 +243,10 @@ def test_a_topic_that_is_not_there_is_named(broker: Broker) -> None:
         ({"on_lost": "late"}, "on_lost is 'late': expected"),
         ({"idle_secs": 0}, "idle_secs is 0: expected more than 0"),
         ({"start": "last"}, "start is 'last': expected earliest, latest"),
+        ({"start": None}, "start is None: expected earliest, latest"),
+        ({"until": "last"}, "until is 'last': expected earliest, latest"),
+        ({"until": -1}, "until is -1: expected earliest, latest"),
+        ({"until": True}, "until is True: expected earliest, latest"),
         ({"slack": 1}, "unknown option 'slack'"),
         ({"metadata": ["offsets"]}, "metadata: unknown field 'offsets'"),
         ({"metadata": ["n"], "fields": ["n"]}, "metadata: unknown field 'n'"),

@@ -228,6 +228,22 @@ class TestEnd:
             sink.consume(rows_between(17, 18))
         sink.close()
 
+    @every_sink
+    def test_rows_before_a_checkpoint_that_nobody_told_of_count(self, tmp_path: Path, kind: str) -> None:
+        """It was there, and the run came to its end before its sink heard that it is whole."""
+        self.ended(tmp_path, kind)
+        expected = held(tmp_path, kind)
+        sink = taken(kind, tmp_path, 2)
+        sink.consume(rows_between(15, 17))
+        with pytest.raises(SinkError, match="with 7 rows behind checkpoint 1, and more have come"):
+            sink.consume(rows_between(17, 18))
+        sink.close()
+        sink = taken(kind, tmp_path, 2)
+        sink.consume(rows_between(15, 17))
+        sink.apply_and_finish()
+        sink.close()
+        assert held(tmp_path, kind) == expected
+
     def test_too_many_rows_are_not_counted(self) -> None:
         number = end_number(7, 1 << 40)
         assert is_end(number) and checkpoint_of(number) == 7 and rows_of(number) is None
