@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from dataclasses import fields as fields_of
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from framework.common.units import MICROS_PER_SECOND
@@ -17,8 +18,8 @@ from framework.operators.components import Block, Later, PartitionedSpout, Water
 from framework.operators.kafka.client import Cluster, Topic
 from framework.operators.kafka.decoding import Decoded, Decoder, decoder_of
 from framework.operators.kafka.reader import Reader
-from framework.operators.sources.portion import MALFORMED, NO_TIME, ON_MALFORMED, Malformed, Mixing, Portion
-from framework.operators.sources.times import EventTime
+from framework.operators.sources.portion import MALFORMED, NO_TIME, Malformed, Mixing, Portion, Refusals
+from framework.operators.sources.times import event_time_of
 
 TOPICS: Final = "viperstorm.kafka.topics"
 """The configuration key with the topics as they were when the run began: name, id and partitions of each."""
@@ -34,7 +35,7 @@ METADATA: Final[Mapping[str, str]] = {
 }
 """The fields that a row can have of its message, each with its type in a schema."""
 MALFORMED_FIELDS: Final = ("topic", "partition", "offset", "raw", "reason")
-_MOST_LOGGED: Final = 10
+_ADVICE: Final = ": on_malformed='skip' leaves such messages out, 'stream' emits them"
 _LAG_EVERY_S: Final = 1.0
 _WARN_AFTER_S: Final = 10.0
 """Seconds without a message after which a warning says that others wait for it."""
@@ -72,15 +73,15 @@ class Reading:
 
 
 def _check_bound(name: str, found: Any) -> None:
+    is_none = found is None and name == "until"
     is_time = type(found) is int and found >= 0
-    if not (is_time or isinstance(found, Mapping) or found in ("earliest", "latest", _DEFAULTS[name])):
+    if not (is_none or is_time or isinstance(found, Mapping) or found in ("earliest", "latest")):
         raise SourceError(
             f"{name} is {found!r}: expected earliest, latest, milliseconds since 1970, or a mapping from "
             "partition to offset"
         )
 
 
-_DEFAULTS: Final = {"start": "earliest", "until": None}
 _ISOLATIONS: Final = ("read_committed", "read_uncommitted")
 _OF_READING: Final = frozenset(field.name for field in fields_of(Reading))
 _OF_TIME: Final = ("timestamp", "unit", "timestamp_format")
@@ -155,19 +156,15 @@ class KafkaSource(PartitionedSpout):
                 raise SourceError(unknown("option", name, known))
         reading = {name: value for name, value in options.items() if name in _OF_READING}
         self._reading = Reading(**reading)
-        self._event_time = _event_time(*(options.get(name) for name in _OF_TIME))
+        self._event_time = event_time_of(*(options.get(name) for name in _OF_TIME))
         of_json: dict[str, Any] = {name: options[name] for name in _OF_JSON if name in options}
         self._decoder: Decoder = decoder_of(decode, fields, self._event_time, of_json)
-        self._on_malformed = options.get("on_malformed", "error")
-        if self._on_malformed not in ON_MALFORMED:
-            expected = f"expected {one_of(ON_MALFORMED)}{did_you_mean(str(self._on_malformed), ON_MALFORMED)}"
-            raise SourceError(f"on_malformed is {self._on_malformed!r}: {expected}")
+        self._refusals = Refusals(options.get("on_malformed", "error"), _ADVICE)
         self._metadata = _metadata(metadata, self._decoder)
         self._cluster = Cluster(servers, self._reading.client, SourceError, self.logger)
         self._found: Sequence[Topic] | None = None
         self._bounds: Sequence[Bounds] | None = None
         self._reader: Reader | None = None
-        self._malformed = 0
         self._brought: dict[int, Sequence[int]] = {}
         """By partition the offsets of the last block."""
         self._warned: set[int] = set()
@@ -185,7 +182,7 @@ class KafkaSource(PartitionedSpout):
         else:
             made = [Stream(names, schema={**schema, **{name: METADATA[name] for name in self._metadata}})]
         malformed = Stream(MALFORMED_FIELDS, MALFORMED)
-        return [*made, malformed] if self._on_malformed == "stream" else made
+        return [*made, malformed] if self._refusals.has_stream else made
 
     @property
     def partitions(self) -> int:
@@ -200,7 +197,7 @@ class KafkaSource(PartitionedSpout):
         last = self._known[-1]
         decoded = self._decoder.definition, self._decoder.fields, self._metadata
         event_time = None if self._event_time is None else (self._event_time.field, self._event_time.expected)
-        how = f"{decoded}, {event_time}, {self._on_malformed}, {self._reading.isolation}"
+        how = f"{decoded}, {event_time}, {self._refusals.choice}, {self._reading.isolation}"
         return f"Kafka topics {', '.join([*told, f'{last.name} ({last.id})'])}; read as {how}"
 
     @property
@@ -266,8 +263,8 @@ class KafkaSource(PartitionedSpout):
 
     def close(self) -> None:
         """Disconnect, and report how many messages were malformed."""
-        if self._malformed:
-            self.report_metric("malformed messages", self._malformed)
+        if self._refusals.count:
+            self.report_metric("malformed messages", self._refusals.count)
         if self._reader is not None:
             self._reader.close()
             self._reader = None
@@ -460,12 +457,18 @@ class KafkaSource(PartitionedSpout):
                 row, time_us = self._tombstone if value is None else self._decoder.one(value)
                 made, at_us = (*row, *self._about(message)), _time_us(message) if time_us is None else time_us
             except Exception as error:
-                malformed += self._refuse(partition, message, error)
+                about = partial(self._described, partition, message)
+                malformed += self._refusals.refuse(message.offset(), error, about, self.logger)
                 continue
             rows.append(made)
             offsets.append(message.offset())
             times.append(at_us)
         return Portion(rows, offsets, times, messages[-1].offset() + 1, malformed)
+
+    def _described(self, partition: int, message: Any) -> tuple[str, tuple[Any, ...]]:
+        """The place of a message, and its values for the stream of malformed ones."""
+        place = self._place(partition, message.offset())
+        return place, (message.topic(), message.partition(), message.offset(), message.value())
 
     @property
     def _tombstone(self) -> Decoded:
@@ -478,27 +481,6 @@ class KafkaSource(PartitionedSpout):
             if kind.endswith("not null"):
                 raise ValueError(f"it has no value (a tombstone), and {name!r} is {kind}")
         return Decoded((None,) * len(self._decoder.fields), None)
-
-    def _refuse(self, partition: int, message: Any, error: Exception) -> Sequence[Malformed]:
-        """A message is malformed: end the run, or count it; returns what is to be emitted of it.
-
-        Raises:
-            SourceError: the run is to end.
-        """
-        place = self._place(partition, message.offset())
-        reason = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
-        if self._on_malformed == "error":
-            raise SourceError(
-                f"{place}: {reason}: on_malformed='skip' leaves such messages out, 'stream' emits them"
-            ) from None
-        self._malformed += 1
-        if self._on_malformed == "stream":
-            row = message.topic(), message.partition(), message.offset(), message.value(), reason
-            return [Malformed(message.offset(), row)]
-        if self._malformed <= _MOST_LOGGED:
-            last = "; further ones are counted only" if self._malformed == _MOST_LOGGED else ""
-            self.logger.warning("left out: %s: %s%s", place, reason, last)
-        return ()
 
     def _about(self, message: Any) -> Iterator[Any]:
         """The values that a row has of its message."""
@@ -520,12 +502,6 @@ _OF_MESSAGE: Final[Mapping[str, Callable[[Any], Any]]] = {
     "timestamp": _time_us,
     "headers": lambda message: tuple(message.headers() or ()),
 }
-
-
-def _event_time(field: str | None, unit: str | None, format: str | None) -> EventTime | None:
-    if field is None and (unit is not None or format is not None):
-        raise SourceError("unit and timestamp_format tell how a field is read: name it, as in timestamp='at'")
-    return None if field is None else EventTime(field, unit, format)
 
 
 def _metadata(names: Sequence[str], decoder: Decoder) -> Sequence[str]:

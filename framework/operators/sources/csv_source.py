@@ -86,7 +86,7 @@ class CsvSource(FileSource):
             name: kind if isinstance(kind, str) else kind.__qualname__ for name, kind in self._types.items()
         }
         dialect: dict[str, Any] = {"delimiter": self._form.delimiter, "quotechar": self._form.quote}
-        if self._on_malformed != "error" and self._form.limit != FIELD_LIMIT:
+        if self._refusals.choice != "error" and self._form.limit != FIELD_LIMIT:
             dialect["limit"] = self._form.limit  # which says how many records there are
         return (*super()._reading(), self._named, sorted(types.items()), dialect, self._encoding)
 

@@ -24,13 +24,13 @@ from framework.operators.sources.portion import (
     MALFORMED,
     MALFORMED_FIELDS,
     NO_TIME,
-    ON_MALFORMED,
     Malformed,
     Mixing,
     Portion,
+    Refusals,
 )
 from framework.operators.sources.reading import Progress, reading
-from framework.operators.sources.times import EventTime
+from framework.operators.sources.times import event_time_of
 
 FILES = "viperstorm.source.files"
 """The configuration key by which all tasks of a source learn of the same files."""
@@ -43,7 +43,6 @@ A CSV record of four columns takes 590 to 630 ns in blocks of 128 to 512. It tak
 """
 _ROWS_AT_HAND = 1 << 18
 """The most rows that a source has at hand of all its files; with many files, blocks are smaller."""
-_MOST_LOGGED = 10
 """Malformed rows of a task that are logged one by one."""
 
 
@@ -88,14 +87,8 @@ class FileSource(PartitionedSpout):
         on_malformed: str = "error",
     ) -> None:
         super().__init__()
-        if on_malformed not in ON_MALFORMED:
-            expected = f"expected {one_of(ON_MALFORMED)}{did_you_mean(on_malformed, ON_MALFORMED)}"
-            raise SourceError(f"on_malformed is {on_malformed!r}: {expected}")
-        if timestamp is None and (unit is not None or timestamp_format is not None):
-            raise SourceError(
-                "unit and timestamp_format tell how a field is read: name it, as in timestamp='at'"
-            )
-        self._event_time = None if timestamp is None else EventTime(timestamp, unit, timestamp_format)
+        self._refusals = Refusals(on_malformed)
+        self._event_time = event_time_of(timestamp, unit, timestamp_format)
         self._paths = [str(path)] if not isinstance(path, list | tuple) else [str(name) for name in path]
         self._folder: GrowingFolder | None = None
         self._growing: GrowingFile | None = None
@@ -104,8 +97,6 @@ class FileSource(PartitionedSpout):
         else:
             self._files = listed(self._paths)
         self._in_turn = in_turn
-        self._on_malformed = on_malformed
-        self._malformed = 0
         self._has_told = False
         """True if it has been logged that no change is told."""
         self._brought: dict[int, tuple[SourceFile, Sequence[int]]] = {}
@@ -206,8 +197,8 @@ class FileSource(PartitionedSpout):
 
     def close(self) -> None:
         """Report how many rows were malformed."""
-        if self._malformed:
-            self.report_metric("malformed rows", self._malformed)
+        if self._refusals.count:
+            self.report_metric("malformed rows", self._refusals.count)
 
     # -- what a format defines
 
@@ -230,7 +221,7 @@ class FileSource(PartitionedSpout):
         event_time = self._event_time
         return (
             None if event_time is None else (event_time.field, event_time.expected),
-            self._on_malformed,
+            self._refusals.choice,
             [str(output) for output in self.outputs or ()],
         )
 
@@ -281,7 +272,7 @@ class FileSource(PartitionedSpout):
     @property
     def _streams_malformed(self) -> bool:
         """True if malformed rows have a stream."""
-        return self._on_malformed == "stream"
+        return self._refusals.has_stream
 
     def _time_index(self, fields: Sequence[str]) -> int | None:
         """The index of the timestamp field.
@@ -368,16 +359,12 @@ class FileSource(PartitionedSpout):
         Raises:
             SourceError: the run is to end.
         """
-        reason = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
-        if self._on_malformed == "error":
-            raise SourceError(f"{self._line(file, raw(number)[0])}: {reason}") from None
-        self._malformed += 1
-        if self._streams_malformed:
-            return [Malformed(number, (file.path, *raw(number), reason))]
-        if self._malformed <= _MOST_LOGGED:
-            last = "; further ones are counted only" if self._malformed == _MOST_LOGGED else ""
-            self.logger.warning("left out: %s: %s%s", self._line(file, raw(number)[0]), reason, last)
-        return ()
+
+        def described() -> tuple[str, tuple[Any, ...]]:
+            line, text = raw(number)
+            return self._line(file, line), (file.path, line, text)
+
+        return self._refusals.refuse(number, error, described, self.logger)
 
     # -- blocks
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
@@ -9,6 +10,7 @@ from itertools import groupby
 from typing import Any, Final, NamedTuple
 
 from framework.model.errors import SourceError
+from framework.model.topology import did_you_mean, one_of
 from framework.operators.components import Block
 
 ON_MALFORMED: Final = ("error", "skip", "stream")
@@ -16,6 +18,7 @@ ON_MALFORMED: Final = ("error", "skip", "stream")
 MALFORMED: Final = "malformed"
 """The stream that they may go to."""
 MALFORMED_FIELDS: Final = ("file", "line", "raw", "reason")
+_MOST_LOGGED: Final = 10
 NO_TIME: Final = -(2**63)
 """The time of the last row, where there was none."""
 
@@ -54,6 +57,61 @@ class Portion(NamedTuple):
 
 Numbered = tuple[Block, Sequence[int]]
 """A block, and the number of each of its rows among the records of their file."""
+
+
+class Refusals:
+    """Deals with the malformed records of a source as `on_malformed` says.
+
+    Args:
+        choice: one of `ON_MALFORMED`.
+        advice: what an error says behind the reason.
+
+    Raises:
+        SourceError: it is none of them.
+    """
+
+    def __init__(self, choice: str, advice: str = "") -> None:
+        if choice not in ON_MALFORMED:
+            expected = f"expected {one_of(ON_MALFORMED)}{did_you_mean(str(choice), ON_MALFORMED)}"
+            raise SourceError(f"on_malformed is {choice!r}: {expected}")
+        self.choice = choice
+        self._advice = advice
+        self.count = 0
+        """The number of records that were left out, or have gone to their stream."""
+
+    @property
+    def has_stream(self) -> bool:
+        """True if they go to a stream of their own."""
+        return self.choice == "stream"
+
+    def refuse(
+        self,
+        number: int,
+        error: Exception,
+        described: Callable[[], tuple[str, tuple[Any, ...]]],
+        logger: logging.Logger,
+    ) -> Sequence[Malformed]:
+        """End the run at a record, or count it; returns what is to be emitted of it.
+
+        Args:
+            number: of the record.
+            error: the reason.
+            described: tells where it is, for messages, and its row for their stream, without the reason.
+            logger: takes a warning of each of the first ones that are left out.
+
+        Raises:
+            SourceError: the run is to end.
+        """
+        reason = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+        if self.choice == "error":
+            raise SourceError(f"{described()[0]}: {reason}{self._advice}") from None
+        self.count += 1
+        if self.has_stream:
+            return [Malformed(number, (*described()[1], reason))]
+        if self.count <= _MOST_LOGGED:
+            last = "; further ones are counted only" if self.count == _MOST_LOGGED else ""
+            logger.warning("left out: %s: %s%s", described()[0], reason, last)
+        return ()
 
 
 class Mixing:

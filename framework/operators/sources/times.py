@@ -125,3 +125,14 @@ def _of_text(value: Any) -> int:
     if isinstance(value, int | float | Decimal):
         raise TypeError("a number without a unit")
     return micros_of(value, "us")
+
+
+def event_time_of(field: str | None, unit: str | None, format: str | None) -> EventTime | None:
+    """The reader of a timestamp field, as the options of a source name it; None where they name none.
+
+    Raises:
+        SourceError: the form of a field that has no name, or as of `EventTime`.
+    """
+    if field is None and (unit is not None or format is not None):
+        raise SourceError("unit and timestamp_format tell how a field is read: name it, as in timestamp='at'")
+    return None if field is None else EventTime(field, unit, format)
